@@ -865,12 +865,15 @@ CREATE INDEX import_queue ON import USING btree (id) WHERE (status = 'queued'::t
 
 -- Batches of the active import that a worker prepares, or has prepared, before they are written.
 create unlogged table import_ahead (
+  backend text, -- Backend to which its files are copied; empty: a program of before 1.1.0 prepares it.
   claim uuid not null, -- Id of the claim: who prepares it, and whose files these are.
   content json, -- What was prepared: rows that failed, and rows with their copied file; empty: not ready.
+  directory text, -- What the keys of its files begin with: nothing else is below it.
   import_id bigint not null, -- The import.
   rows integer not null, -- How many rows it has.
   seen_at timestamp with time zone not null default now(), -- Last sign of life of who prepares it; when it was ready.
   start integer not null, -- How many rows lie before its first one.
+  store text, -- Which store that is: two with the same backend may have other directories or buckets.
   constraint import_ahead_pkey PRIMARY KEY (import_id, start),
   constraint import_ahead_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );
@@ -1697,6 +1700,17 @@ create table statustype (
 );
 CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON statustype FOR EACH ROW EXECUTE FUNCTION feed_type_part('statustype');
 CREATE TRIGGER statustype_has_room BEFORE INSERT ON statustype FOR EACH ROW EXECUTE FUNCTION has_room('zaaktype_id', '1000');
+
+-- Processes that write documents, and to which store.
+create table store_writer (
+  backend text not null, -- Backend of the store.
+  host text not null, -- Name of its machine or container.
+  id uuid not null, -- Id of the process, new at each start.
+  pid integer not null, -- Process id on that machine.
+  seen_at timestamp with time zone not null default now(), -- Its last sign of life.
+  store text not null, -- Which store that is.
+  constraint store_writer_pkey PRIMARY KEY (id)
+);
 
 -- Bytes in a storage that no row names, as the clean-up met them. They go a day after it first did, when nothing is open that may still name them.
 create table stray_file (

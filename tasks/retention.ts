@@ -154,7 +154,7 @@ async function sweepOrphans(parts: Parts) {
       const { sql } = parts.database
       const begin = one(await sql<{ op: string }[]>`select now() as op`)
       const swept = await sweep(parts.storeFor(backend), {
-        known: (keys) => neededKeys(sql, backend, keys),
+        known: (keys) => neededKeys(sql, parts.storeFor, backend, keys),
         ripe: (names, unfinished) => ripeBytes(sql, backend, names, { unfinished }),
       })
       await forgetOthers(sql, backend, begin.op)

@@ -264,6 +264,7 @@ export const TABLES: Record<string, Table> = {
     statustype_url: TYPE,
   },
   statustype: types(`checklistitem_statustype doorlooptijd omschrijving omschrijving_generiek statustekst toelichting`),
+  store_writer: RUNNING,
   stray_file: RUNNING,
   substatus: {
     doelgroep: WORD,

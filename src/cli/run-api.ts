@@ -21,6 +21,7 @@ import { searchPathOf } from '../database/schema.ts'
 import { requireSession } from '../database/session.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
 import { openRoom } from '../documenten/storage/room.ts'
+import { announceWriter } from '../documenten/storage/writers.ts'
 import { fillSettings } from '../notificaties/settings.ts'
 import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
 import { watchWorkers } from '../operations/alerts/watch-workers.ts'
@@ -190,6 +191,7 @@ async function openParts(
     const services = openServices(database, box, config, log)
     opened.defer(services.close)
     const stores = await openStore(config, database, log)
+    if (!isReadOnly) opened.defer((await announceWriter(database, stores.store, log)).close)
     const room = openRoom(database.sql, config.storageMaxBytes)
     const replica = openReplicaOf(config, database, log)
     if (replica) opened.defer(replica.close)

@@ -19,6 +19,7 @@ import { copyPool, copyToStore, writePlaces } from '../documenten/import/copy.ts
 import { repairImports } from '../documenten/import/progress.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import { openRoom } from '../documenten/storage/room.ts'
+import { announceWriter } from '../documenten/storage/writers.ts'
 import type { Periodic } from '../jobs/periodic.ts'
 import type { WorkerPool } from '../jobs/pool.ts'
 import { openSupervisor, startWorker } from '../jobs/worker.ts'
@@ -94,10 +95,11 @@ export async function runWorker(
     opened.defer((await holdKeys(database, box, log)).close)
     const stores = await openStore(config, database, log)
     const { store } = stores
+    opened.defer((await announceWriter(database, store, log)).close)
     const pool = openCopy(config, store)
     const room = openRoom(database.sql, config.storageMaxBytes)
     const batches = { room, copyFiles: pool.copyFiles, ...(share && { isShared: share.isShared }) }
-    const ahead = openAhead({ config, database, store, ...batches, log })
+    const ahead = openAhead({ config, database, ...stores, ...batches, log })
     opened.defer(async () => void (await Promise.all([ahead.stop(), pool.stop()])))
     const services = openServices(database, box, config, log)
     opened.defer(services.close)

@@ -1904,6 +1904,10 @@ export interface Import {
 
 export interface ImportAhead {
   /**
+   * Backend to which its files are copied; empty: a program of before 1.1.0 prepares it.
+   */
+  backend: string | null;
+  /**
    * Id of the claim: who prepares it, and whose files these are.
    */
   claim: string;
@@ -1911,6 +1915,10 @@ export interface ImportAhead {
    * What was prepared: rows that failed, and rows with their copied file; empty: not ready.
    */
   content: unknown | null;
+  /**
+   * What the keys of its files begin with: nothing else is below it.
+   */
+  directory: string | null;
   /**
    * The import.
    */
@@ -1927,6 +1935,10 @@ export interface ImportAhead {
    * How many rows lie before its first one.
    */
   start: number;
+  /**
+   * Which store that is: two with the same backend may have other directories or buckets.
+   */
+  store: string | null;
 }
 
 export interface ImportDraft {
@@ -3694,6 +3706,33 @@ export interface Statustype {
   zaaktypeId: number;
 }
 
+export interface StoreWriter {
+  /**
+   * Backend of the store.
+   */
+  backend: string;
+  /**
+   * Name of its machine or container.
+   */
+  host: string;
+  /**
+   * Id of the process, new at each start.
+   */
+  id: string;
+  /**
+   * Process id on that machine.
+   */
+  pid: number;
+  /**
+   * Its last sign of life.
+   */
+  seenAt: Generated<string>;
+  /**
+   * Which store that is.
+   */
+  store: string;
+}
+
 export interface StrayFile {
   /**
    * Storage that holds them, as in file.
@@ -5427,6 +5466,7 @@ export interface DB {
   setting: Setting;
   status: Status;
   statustype: Statustype;
+  storeWriter: StoreWriter;
   strayFile: StrayFile;
   substatus: Substatus;
   takeover: Takeover;

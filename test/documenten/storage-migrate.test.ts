@@ -6,11 +6,15 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { openCopy } from '../../src/cli/run-worker.ts'
 import type { Backend } from '../../src/config/storage.ts'
+import { openAhead } from '../../src/documenten/import/ahead.ts'
 import { checkStorage } from '../../src/documenten/storage/check.ts'
 import { openStores } from '../../src/documenten/storage/choose.ts'
+import { prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { newKey, StoreUnavailable } from '../../src/documenten/storage/index.ts'
 import { AlreadyRunning, moveBytes } from '../../src/documenten/storage/migrate.ts'
+import { announceWriter } from '../../src/documenten/storage/writers.ts'
 import { BASE, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { until } from '../until.ts'
 import { API, csvText, DOCUMENTEN, givenFile, givenImport, goodRow, outcome } from './importing.ts'
@@ -45,6 +49,7 @@ async function changed(t: Test, { databaseUrl, config, env }: Given, backend: Ba
     ...env,
     DATABASE_URL: databaseUrl,
     DOCUMENTEN_DIR: config.documentenDir,
+    IMPORT_DOCUMENTEN_BASE_DIR: config.importBaseDir,
     DOCUMENTEN_API_BACKEND: backend,
   })
 }
@@ -152,12 +157,9 @@ t.test('a move that was interrupted goes on, without copies that nobody needs', 
   const [row] = await test.database.sql<{ key: string }[]>`select key from file order by id desc limit 1`
   await test.parts.storeFor('s3_storage').write(row!.key, [Buffer.from('half')] as never)
   const stop = new AbortController()
-  const stopping = moveBytes(
-    test.parts,
-    's3_storage',
-    ({ moved }) => moved === 3 && stop.abort(new Error('stop')),
-    stop.signal,
-  )
+  const stopping = moveBytes(test.parts, 's3_storage', ({ moved }) => moved === 3 && stop.abort(new Error('stop')), {
+    signal: stop.signal,
+  })
   await t.rejects(stopping, { message: 'stop' })
   const moved = (await backends(test)).filter((backend) => backend === 's3_storage').length
   t.ok(moved >= 3 && moved < 12, `${moved} moved`)
@@ -213,6 +215,94 @@ t.test('a document whose bytes are wrong does not move, and the others do', asyn
   t.strictSame(faults.sort(), ['damaged', 'missing'])
   t.strictSame(await backends(test), ['s3_storage', 'filesystem', 'filesystem'])
   t.equal((await stored(test, 's3_storage')).length, 1)
+})
+
+const areReady = async ({ database }: TestApp, count: number) =>
+  (await database.sql`select from import_ahead where content is not null`).length === count
+
+for (const [was, becomes] of [
+  ['filesystem', 's3_storage'],
+  ['s3_storage', 'filesystem'],
+] as const) {
+  t.test(`a change from ${was} to ${becomes} during an import makes no document without bytes`, async (t) => {
+    const test = await givenApp(t, was, { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
+    const names = await Promise.all(Array.from({ length: 100 }, (_, n) => givenFile(test, `bestand-${n}.txt`)))
+    const uuid = await givenImport(test)
+    await test.call('POST', `${API}/${uuid}/upload`, csvText(names.map((name) => goodRow(test.type, name))))
+    const copy = openCopy(test.config, test.parts.store)
+    const ahead = openAhead({ ...test.parts, copyFiles: copy.copyFiles })
+    await ahead.look()
+    await until('some batches are ready', () => areReady(test, 3))
+    await (await changed(t, test, becomes)).runJobs()
+    await ahead.stop()
+    await copy.stop()
+    const { status, rows } = await outcome(test, uuid)
+    t.match(status, { status: 'finished', processedSuccessfully: 100 })
+    t.equal(rows.filter(({ resultaat }) => resultaat === 'Geïmporteerd').length, 100)
+    const found = await test.database.sql<{ backend: Backend; key: string }[]>`select backend, key from file`
+    t.strictSame(new Set(found.map(({ backend }) => backend)), new Set([was, becomes]), 'both wrote')
+    for (const backend of [was, becomes])
+      t.strictSame(
+        await stored(test, backend),
+        found.flatMap((row) => (row.backend === backend ? row.key : [])).sort(),
+        `what is in ${backend} are the bytes of documents`,
+      )
+  })
+}
+
+t.test('what was prepared in a store that a worker does not have is prepared again', async (t) => {
+  const test = await givenApp(t, 'filesystem', { IMPORT_DOCUMENTEN_BATCH_SIZE: '10' })
+  const names = await Promise.all(Array.from({ length: 40 }, (_, n) => givenFile(test, `bestand-${n}.txt`)))
+  const uuid = await givenImport(test)
+  await test.call('POST', `${API}/${uuid}/upload`, csvText(names.map((name) => goodRow(test.type, name))))
+  const elsewhere = { ...test.config, documentenDir: `${test.config.documentenDir}-anders` }
+  await prepareFilesystemStore(elsewhere.documentenDir)
+  const stores = openStores(elsewhere)
+  const copy = openCopy(elsewhere, stores.store)
+  const ahead = openAhead({ ...test.parts, ...stores, config: elsewhere, copyFiles: copy.copyFiles })
+  await ahead.look()
+  await until('some batches are ready', () => areReady(test, 3))
+  await ahead.stop()
+  await copy.stop()
+  await test.runJobs()
+  t.match((await outcome(test, uuid)).status, { status: 'finished', processedSuccessfully: 40 })
+  const keys = await test.database.sql<{ key: string }[]>`select key from file order by key`
+  t.strictSame(
+    await stored(test, 'filesystem'),
+    keys.map(({ key }) => key),
+  )
+})
+
+t.test('bytes whose row names a store that does not have them are never swept away', async (t) => {
+  const test = await givenApp(t, 'filesystem')
+  const url = await givenDocument(test, 'hier')
+  await givenDocument({ ...(await changed(t, test, 's3_storage')), env: test.env, type: test.type }, 'daar')
+  // As a program of before did, which wrote the name of its own store.
+  await test.database.sql`update file set backend = 's3_storage' where backend = 'filesystem'`
+  await givenDocument(test, 'ook hier')
+  for (let day = 0; day < 3; day++) {
+    await test.database.sql`select add_job('retention', '{}')`
+    await test.runJobs()
+    await test.database.sql`update stray_file set seen_at = now() - interval '26 hours'`
+    await checkStorage(test.parts, { repair: day === 2 })
+  }
+  t.equal(await download(test, url), 'hier', 'and a check finds them again')
+})
+
+t.test('a move waits for processes that still write to another store, and moves what they write', async (t) => {
+  const test = await givenApp(t, 'filesystem')
+  await givenDocument(test, 'een')
+  const writer = await announceWriter(test.database, test.parts.store, { debug: () => {} })
+  let came = false
+  const waits = async () => {
+    if (came) return
+    came = true
+    await givenDocument(test, 'twee')
+    await writer.close()
+  }
+  t.match(await moveBytes(test.parts, 's3_storage', undefined, { waits }), { moved: 2, failed: 0 })
+  t.ok(came)
+  t.strictSame(new Set(await backends(test)), new Set(['s3_storage']))
 })
 
 for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as const) {

@@ -6,6 +6,7 @@ import { one } from '../../database/rows.ts'
 import { type CheckResult, checkStorage } from '../../documenten/storage/check.ts'
 import { isBackend, openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { moveBytes } from '../../documenten/storage/migrate.ts'
+import type { Writer } from '../../documenten/storage/writers.ts'
 import { changeDatabase, withDatabase } from '../database.ts'
 import { UsageError } from '../usage.ts'
 
@@ -17,18 +18,20 @@ export function addTo(program: Command): void {
     .command('migrate')
     .description('move all documents to one backend, also while the service runs')
     .requiredOption('--to <backend>', BACKENDS.join(', '))
+    .option('--no-wait', 'end when all has moved, also while a process still writes to another store')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
 Set DOCUMENTEN_API_BACKEND to the new backend first, and keep the settings of the old one: new documents then go to the
-new one, and those that have not moved are read from the old one. The old bytes are removed after an hour, by a worker.
-It may be stopped at any moment, and goes on when it is run again.
+new one, and those that have not moved are read from the old one. Processes may be replaced one by one, also during an
+import: it ends when nothing is left in another store and no process writes there any more. The old bytes are removed
+after an hour, by a worker. It may be stopped at any moment, and goes on when it is run again.
 
 Example:
   zaakstroom storage migrate --to s3_storage`,
     )
-    .action(async (options: { to: string; json?: boolean }) => {
+    .action(async (options: { to: string; wait?: boolean; json?: boolean }) => {
       const { to } = options
       if (!isBackend(to)) throw new UsageError(`--to is one of ${BACKENDS.join(', ')}`)
       const interrupted = new AbortController()
@@ -50,7 +53,13 @@ Example:
           else if (fault) console.error(`${fault.backend} ${fault.key}: ${WORDS[fault.kind]}`)
           tell(`${moved + failed} of ${before.total} documents`)
         }
-        const { moved, bytes, failed } = await moveBytes(parts, to, report, interrupted.signal)
+        const waits = told((writers: Writer[]) => {
+          const who = writers.map(({ name, backend }) => `${name} (${backend})`).join(', ')
+          const text = `All has moved, and these processes still write to another store: ${who}. Start them with DOCUMENTEN_API_BACKEND=${to}; what they write moves meanwhile.`
+          console.error(options.json ? JSON.stringify({ waitsFor: writers }) : text)
+        })
+        const following = { signal: interrupted.signal, ...(options.wait !== false && { waits }) }
+        const { moved, bytes, failed } = await moveBytes(parts, to, report, following)
         const text = `Moved ${moved} documents (${bytes} bytes) to ${to}.${failed ? ` ${failed} could not be moved: see \`storage check --verify\`.` : ''}`
         console.log(options.json ? JSON.stringify({ moved, bytes, failed }) : text)
         if (failed > 0) process.exitCode = 1
@@ -142,10 +151,20 @@ const toStderr = {
 
 /** A line on stderr, at most every two seconds. */
 function progress(): (text: string) => void {
-  let told = performance.now()
+  let toldAt = performance.now()
   return (text) => {
-    if (performance.now() - told < 2000) return
-    told = performance.now()
+    if (performance.now() - toldAt < 2000) return
+    toldAt = performance.now()
     console.error(text)
+  }
+}
+
+/** Tells something at once, and again every half minute as long as it is so. */
+function told<T>(tell: (what: T) => void): (what: T) => void {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return (what) => {
+    if (performance.now() - toldAt < 30_000) return
+    toldAt = performance.now()
+    tell(what)
   }
 }

@@ -1,7 +1,8 @@
 // Batches are written in the order of the file, by the one job of the import (batch.ts). Preparing them takes the most time, and any
 // worker may do that before it is their turn. Who does so has a claim: a row in `import_ahead`.
 //
-//   claim     inserted, or taken over from an owner who gave no sign of life; `content` is empty
+//   claim     inserted, or taken over from an owner who gave no sign of life; `content` is empty. It says in which store and below
+//             which key the files come: whoever takes it over removes what is there
 //   prepare   rows judged and files copied, with a sign of life every second
 //   store     `content` is filled; when the claim is gone, the files are removed
 //   write     the transaction of the batch deletes the claim: who deletes it owns the files
@@ -9,6 +10,10 @@
 // The job of a batch whose claim is not ready waits for it, and takes it over when its owner has gone silent. Claims follow upon each
 // other without gaps, so that batches begin where claims do. One whose owner died stays until the job comes to it: a row that kills
 // its worker has to do so during its own job, which counts the crashes, and helpers leave it alone meanwhile.
+//
+// Workers may have different settings for a while, such as another DOCUMENTEN_API_BACKEND. What was copied to a store that this process
+// has too is written with the name of that store. What lies in another is not known here: its claim is given up, and the batch
+// prepared again.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type postgres from 'postgres'
@@ -19,9 +24,13 @@ import {
   activeImport,
   type BatchParts,
   discard,
+  discardAll,
   FIRST_ROW,
+  newPlace,
+  type Place,
   type Prepared,
   prepare,
+  storeOf,
 } from './prepare.ts'
 import { withSmallHeap } from './small-heap.ts'
 
@@ -36,6 +45,9 @@ const SILENT = '4 seconds'
 const EXPIRED = '10 minutes'
 
 export type Claimed = { claim: string; prepared: Prepared }
+type Claim = { claim: string; place: Place }
+/** The place of a claim that somebody else had; empty when a program of before 1.1.0 did. */
+type LeftPlace = { [Name in keyof Place]: Place[Name] | null }
 /** How `content` holds what was prepared. */
 type Stored = { faults: [number, string][]; candidates: Candidate[] }
 type Held = { claim: string; importId: number; start: number; ready: Promise<Claimed>; done: boolean }
@@ -78,20 +90,21 @@ export function openAhead(parts: BatchParts): Ahead {
   let alone = 0
 
   /** Prepares what was claimed, and stores it. */
-  function hold(row: ActiveImport, claim: string, { start, rows }: { start: number; rows: number }): Held {
+  function hold(row: ActiveImport, { claim, place }: Claim, { start, rows }: { start: number; rows: number }): Held {
     const work = async (): Promise<Claimed> => {
-      let prepared: Prepared = { rows, faults: new Map(), candidates: [] }
+      let prepared: Prepared = { rows, faults: new Map(), candidates: [], place }
       try {
-        prepared = await prepare(parts, row, { start, rows })
+        prepared = await prepare(parts, row, { start, rows, place })
         const content: Stored = { faults: [...prepared.faults], candidates: prepared.candidates }
         const stored = await database.sql<{ start: number }[]>`
           update import_ahead set content = ${JSON.stringify(content)}::text::json, seen_at = now()
           where claim = ${claim} returning start`
-        if (stored.length === 0) await discard(parts, prepared.candidates)
+        if (stored.length === 0) await discard(parts, prepared)
         item.done = true
         return { claim, prepared }
       } catch (error) {
-        await drop({ claim, prepared }).catch(() => {}) // it goes silent then, and its files stay for the sweep
+        // It goes silent when this fails, and whoever takes it over removes its files.
+        await drop({ claim, prepared }).catch(() => {})
         throw error
       }
     }
@@ -116,40 +129,63 @@ export function openAhead(parts: BatchParts): Ahead {
     for (;;) {
       const own = [...held.values()].find((item) => item.importId === row.id && item.start === start)
       if (own) return own.ready
-      const claim = randomUUID()
+      const claim = newClaim()
       const rows = await claimAt(row, start, claim)
       if (rows !== undefined) return hold(row, claim, { start, rows }).ready
       const ready = await readStored(row, start)
-      if (ready) return ready
-      await sleep(LOOK_MS / 2)
+      if (ready && storeOf(parts.storeFor, ready.prepared.place)) return ready
+      if (ready) {
+        log.info(
+          { import: row.uuid, start },
+          'a batch lies in a store that this process does not have: it is prepared again',
+        )
+        await drop(ready)
+      } else await sleep(LOOK_MS / 2)
     }
   }
 
+  function newClaim(): Claim {
+    const claim = randomUUID()
+    return { claim, place: newPlace(parts, claim) }
+  }
+
+  const placeColumns = ({ backend, store, directory }: Place) => database.sql`${backend}, ${store}, ${directory}`
+
   /** How many rows were claimed; undefined when somebody else has them. */
-  async function claimAt({ id, batchSize }: ActiveImport, start: number, claim: string): Promise<number | undefined> {
-    const [claimed] = await database.sql<{ rows: number }[]>`
-      with size as (${countRows(id, database.sql`${start}::int`, batchSize)}), crooked as (
+  async function claimAt({ id, batchSize }: ActiveImport, start: number, own: Claim): Promise<number | undefined> {
+    const { claim, place } = own
+    const [claimed] = await database.sql<(LeftPlace & { rows: number })[]>`
+      with before as (
+        select backend, store, directory from import_ahead where import_id = ${id} and start = ${start}
+      ), size as (${countRows(id, database.sql`${start}::int`, batchSize)}), crooked as (
         -- Claims that begin or end elsewhere, as when a worker of an older version wrote a batch.
         delete from import_ahead v using size o
         where v.import_id = ${id} and v.start <> ${start} and v.start < ${start} + o.rows and v.start + v.rows > ${start}
       )
-      insert into import_ahead (import_id, start, rows, claim) select ${id}::bigint, ${start}::int, rows, ${claim}::uuid from size
+      insert into import_ahead (import_id, start, rows, claim, backend, store, directory)
+      select ${id}::bigint, ${start}::int, rows, ${claim}::uuid, ${placeColumns(place)} from size
       on conflict (import_id, start) do update set claim = excluded.claim, rows = excluded.rows, seen_at = excluded.seen_at,
-        content = null
+        content = null, backend = excluded.backend, store = excluded.store, directory = excluded.directory
       where import_ahead.seen_at < excluded.seen_at - case when import_ahead.content is null then ${SILENT} else ${EXPIRED} end::interval
-      returning rows`
+      returning rows, (select backend from before), (select store from before), (select directory from before)`
+    if (claimed) await removeLeft(claimed)
     return claimed?.rows
   }
 
+  /** Removes what whoever had a claim before copied: nobody else can write it any more. */
+  async function removeLeft({ backend, store, directory }: LeftPlace): Promise<void> {
+    if (backend !== null && store !== null && directory !== null) await discardAll(parts, { backend, store, directory })
+  }
+
   /** Claims the next rows that nobody has. */
-  async function claimNext({ id, batchSize }: ActiveImport, claim: string) {
+  async function claimNext({ id, batchSize }: ActiveImport, { claim, place }: Claim) {
     const [claimed] = await database.sql<{ start: number; rows: number }[]>`
       with place as (
         select greatest(i.processed, (select max(v.start + v.rows) from import_ahead v where v.import_id = i.id)) as start
         from import i where i.id = ${id} and i.status = 'active' and i.paused_at is null
       )
-      insert into import_ahead (import_id, start, rows, claim)
-      select ${id}::bigint, start, rows, ${claim}::uuid from place, lateral (${countRows(id, database.sql`start`, batchSize)}) o where rows > 0
+      insert into import_ahead (import_id, start, rows, claim, backend, store, directory)
+      select ${id}::bigint, start, rows, ${claim}::uuid, ${placeColumns(place)} from place, lateral (${countRows(id, database.sql`start`, batchSize)}) o where rows > 0
       on conflict do nothing returning start, rows`
     return claimed
   }
@@ -164,18 +200,24 @@ export function openAhead(parts: BatchParts): Ahead {
   }
 
   async function readStored({ id }: ActiveImport, start: number): Promise<Claimed | undefined> {
-    const [row] = await database.sql<{ claim: string; rows: number; content: unknown }[]>`
-      select claim, rows, content from import_ahead where import_id = ${id} and start = ${start} and content is not null`
+    const [row] = await database.sql<(LeftPlace & { claim: string; rows: number; content: unknown })[]>`
+      select claim, rows, content, backend, store, directory from import_ahead
+      where import_id = ${id} and start = ${start} and content is not null`
     if (!row) return undefined
+    const { claim, rows, backend, store, directory } = row
     const { faults, candidates } = row.content as Stored
-    return { claim: row.claim, prepared: { rows: row.rows, faults: new Map(faults), candidates } }
+    // A program of before 1.1.0 prepared it, and does not say where.
+    const place = { backend: backend ?? parts.store.backend, store: store ?? '', directory: directory ?? '' }
+    return { claim, prepared: { rows, faults: new Map(faults), candidates, place } }
   }
 
   async function drop({ claim, prepared }: Claimed): Promise<void> {
     held.delete(claim)
-    const [dropped] = await database.sql<{ start: number }[]>`
-      delete from import_ahead where claim = ${claim} returning start`
-    if (dropped) await discard(parts, prepared.candidates)
+    const [dropped] = await database.sql<LeftPlace[]>`
+      delete from import_ahead where claim = ${claim} returning backend, store, directory`
+    if (!dropped) return
+    await discard(parts, prepared)
+    await removeLeft(dropped)
   }
 
   /** Prepares batches of this import as long as it runs and there is room. */
@@ -185,7 +227,7 @@ export function openAhead(parts: BatchParts): Ahead {
       if (!row) return
       await forgetWritten(row)
       while (held.size < HELD) {
-        const claim = randomUUID()
+        const claim = newClaim()
         const claimed = await claimNext(row, claim)
         if (!claimed) break
         hold(row, claim, claimed)
@@ -223,14 +265,14 @@ export function openAhead(parts: BatchParts): Ahead {
 
   /** Batches that will not be written: of an import that ended, or behind its position. */
   async function removeAbandoned(): Promise<void> {
-    const rows = await database.sql<{ claim: string; content: unknown }[]>`
+    const rows = await database.sql<(LeftPlace & { claim: string })[]>`
       delete from import_ahead v using import i
       where i.id = v.import_id and (i.status <> 'active' or v.start + v.rows <= i.processed)
         and (v.content is not null or v.seen_at < now() - ${SILENT}::interval)
-      returning v.claim, v.content`
-    for (const { claim, content } of rows) {
-      held.delete(claim)
-      await discard(parts, (content as Stored | null)?.candidates)
+      returning v.claim, v.backend, v.store, v.directory`
+    for (const row of rows) {
+      held.delete(row.claim)
+      await removeLeft(row)
     }
   }
 
@@ -248,22 +290,23 @@ export function openAhead(parts: BatchParts): Ahead {
     drop,
     async reserve({ id, batchSize }, start) {
       // In one statement: between two of them a helper would claim it, at every attempt.
-      const { rows, before, content } = one(
-        await database.sql<{ rows: number; before: string | null; content: unknown }[]>`
+      const { rows, before, ...left } = one(
+        await database.sql<(LeftPlace & { rows: number; before: string | null })[]>`
           with before as (
-            select claim, content from import_ahead where import_id = ${id} and start = ${start}
+            select claim, backend, store, directory from import_ahead where import_id = ${id} and start = ${start}
           ), reserved as (
             insert into import_ahead (import_id, start, rows, claim)
             select ${id}::bigint, ${start}::int, rows, ${randomUUID()}::uuid from (${countRows(id, database.sql`${start}::int`, batchSize)}) o
             on conflict (import_id, start) do update
-              set rows = excluded.rows, claim = excluded.claim, seen_at = excluded.seen_at, content = null
+              set rows = excluded.rows, claim = excluded.claim, seen_at = excluded.seen_at, content = null,
+                backend = null, store = null, directory = null
             returning rows
           )
-          select r.rows, b.claim as before, b.content from reserved r left join before b on true`,
+          select r.rows, b.claim as before, b.backend, b.store, b.directory from reserved r left join before b on true`,
       )
       if (before !== null) {
         held.delete(before)
-        await discard(parts, (content as Stored | null)?.candidates)
+        await removeLeft(left)
       }
       return rows
     },

@@ -21,6 +21,7 @@ import {
   type BatchParts,
   discard,
   FIRST_ROW,
+  newPlace,
   type Prepared,
   prepare,
 } from './prepare.ts'
@@ -84,7 +85,7 @@ async function tryBatch(parts: Parts, ahead: Ahead, batch: Batch, crashes: numbe
     const made = await commit(parts, row, batch, claimed.prepared, claimed.claim)
     if (made) {
       ahead.forget(claimed.claim)
-      return discard(parts, unused(claimed.prepared, made))
+      return discardUnused(parts, claimed.prepared, made)
     }
     await ahead.drop(claimed) // and look again: the batch is done, or the claim had gone to somebody else
   }
@@ -106,12 +107,13 @@ async function tryCarefully(parts: Parts, ahead: Ahead, batch: Batch, crashes: n
   } else if (crashes >= CRASHES_OF_ROW) {
     const number = start + FIRST_ROW
     parts.log.error({ import: batch.import, row: number }, 'workers die of this row: it is left out')
-    prepared = { rows: 1, faults: new Map([[number, POISONOUS]]), candidates: [] }
+    prepared = { rows: 1, faults: new Map([[number, POISONOUS]]), candidates: [], place: newPlace(parts) }
   } else prepared = await prepare(parts, row, { start, rows: 1 })
-  await discard(parts, unused(prepared, await commit(parts, row, batch, prepared)))
+  await discardUnused(parts, prepared, await commit(parts, row, batch, prepared))
 }
 
-const unused = ({ candidates }: Prepared, made?: Made) => candidates.filter(({ number }) => !made?.has(number))
+const discardUnused = (parts: Parts, { place, candidates }: Prepared, made?: Made) =>
+  discard(parts, { place, candidates: candidates.filter(({ number }) => !made?.has(number)) })
 
 /** The import when it runs and this batch is the next. */
 async function importAt({ database }: BatchParts, batch: Batch): Promise<ActiveImport | undefined> {
@@ -152,7 +154,6 @@ async function writeBatch(
   prepared: Prepared,
   claim?: string,
 ): Promise<Made | undefined> {
-  const { store, caseLinks } = parts
   const trx = kyselyOn(connection)
   const start = batch.start + prepared.rows
   // What a crash of the database may lose of this is done again: position, documents and report go together. The last
@@ -170,7 +171,8 @@ async function writeBatch(
   if (current?.status !== 'active' || current.processed !== batch.start) return undefined
   if (claim !== undefined && !(await endClaim(connection, id, claim))) return undefined
   const faults = new Map(prepared.faults)
-  const made = await insertDocuments({ connection, backend: store.backend, caseLinks }, prepared.candidates, faults)
+  const target = { connection, backend: prepared.place.backend, caseLinks: parts.caseLinks }
+  const made = await insertDocuments(target, prepared.candidates, faults)
   await writeLine(parts, connection, prepared, made)
   await insertResults(trx, id, made, faults)
   if (!(await advance(trx, id, { handled: prepared.rows, made: made.size }))) {

@@ -3,9 +3,11 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
+import type { Backend } from '../../config/storage.ts'
 import type { Config } from '../../config.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
+import type { Stores } from '../storage/choose.ts'
 import { newKey, type Store, StoreUnavailable } from '../storage/index.ts'
 import { noRoom, type Room } from '../storage/room.ts'
 import { importBaseDirFault } from './base-dir.ts'
@@ -26,7 +28,9 @@ import { nameTypes } from './type-names.ts'
 export type BatchParts = {
   config: Config
   database: Database
+  /** Where new documents go. */
   store: Store
+  storeFor: Stores['storeFor']
   /** Where there is a bound on the bytes of all documents. */
   room?: Room | undefined
   copyFiles(files: FileToCopy[]): Promise<Copied[]>
@@ -35,8 +39,16 @@ export type BatchParts = {
   log: Logger
 }
 
+/** Where the files of a batch are: in which store, and what their keys begin with. Nothing else is below that. */
+export type Place = { backend: Backend; store: string; directory: string }
+
 /** `faults` are those of the cells themselves: they do not depend on other rows. */
-export type Prepared = { rows: number; faults: Map<number, string>; candidates: Candidate[] }
+export type Prepared = { rows: number; faults: Map<number, string>; candidates: Candidate[]; place: Place }
+
+/** A place of its own in the store where new documents go. One directory for a whole batch: it is synced once. */
+export function newPlace({ store }: Pick<BatchParts, 'store'>, id?: string): Place {
+  return { backend: store.backend, store: store.identity, directory: newKey(undefined, id) }
+}
 
 /** Row number of the first row; the header is row 1. */
 export const FIRST_ROW = 2
@@ -61,11 +73,11 @@ export type ActiveImport = NonNullable<Awaited<ReturnType<typeof activeImport>>>
 export async function prepare(
   parts: BatchParts,
   row: ActiveImport,
-  { start, rows }: { start: number; rows: number },
+  { start, rows, place = newPlace(parts) }: { start: number; rows: number; place?: Place },
 ): Promise<Prepared> {
   await requireSpace(parts.store)
   const { faults, typed } = await judge(parts, row, start, rows)
-  return { rows, faults: faults, candidates: await copyContents(parts, typed) }
+  return { rows, faults, candidates: await copyContents(parts, typed, place), place }
 }
 
 /** Rows that are read at once, where others wait. */
@@ -101,11 +113,10 @@ async function judge(parts: BatchParts, row: ActiveImport, start: number, rows: 
 }
 
 /** Copies the files of the rows, and holds them against the size and checksum that the row states. */
-async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candidate[]> {
+async function copyContents(parts: BatchParts, rows: TypedRow[], place: Place): Promise<Candidate[]> {
   if (rows.length === 0) return []
   // Only saves copying: an earlier batch may not be written yet, so that the decision falls when this one is.
   const taken = await existing(parts.database.db, rows)
-  const map = newKey() // one directory for the whole batch: it is synced once
   const { room } = parts
   const full = (await room?.isFull()) ? noRoom(expected(parts.config.storageMaxBytes)) : undefined
   const wanted = (full ? [] : rows)
@@ -113,7 +124,7 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
     .map(({ number, bestandspad, input }) => ({
       number,
       bestandspad,
-      key: `${map}/${number}`,
+      key: `${place.directory}/${number}`,
       ...(input.integriteit && { algoritme: input.integriteit.algoritme }),
     }))
   const copied = new Map((await parts.copyFiles(wanted)).map((result) => [result.number, result]))
@@ -123,10 +134,8 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
     try {
       return !room || (await room.hold(key, size))
     } catch (error) {
-      await removeCopies(
-        parts,
-        [...copied.values()].flatMap((result) => ('fout' in result ? [] : [result.key])),
-      )
+      const keys = [...copied.values()].flatMap((result) => ('fout' in result ? [] : [result.key]))
+      await removeCopies(parts, place, keys)
       throw error
     }
   }
@@ -145,18 +154,44 @@ async function copyContents(parts: BatchParts, rows: TypedRow[]): Promise<Candid
       })
     }
   }
-  await discard(parts, mismatched)
+  await discard(parts, { place, candidates: mismatched })
   return candidates
 }
 
+type Copies = Pick<BatchParts, 'storeFor' | 'room' | 'log'>
+
 /** Removes the files of rows that do not become documents. What stays behind when this fails is swept away later. */
-export const discard = (parts: Pick<BatchParts, 'store' | 'room'>, rows: Candidate[] = []): Promise<void> =>
+export const discard = (parts: Copies, { place, candidates }: Pick<Prepared, 'place' | 'candidates'>): Promise<void> =>
   removeCopies(
     parts,
-    rows.filter(hasFile).map(({ bestand }) => bestand.key),
+    place,
+    candidates.filter(hasFile).map(({ bestand }) => bestand.key),
   )
 
-async function removeCopies({ store, room }: Pick<BatchParts, 'store' | 'room'>, keys: string[]): Promise<void> {
+async function removeCopies({ storeFor, room }: Copies, place: Place, keys: string[]): Promise<void> {
   for (const key of keys) room?.release(key)
-  await Promise.all(keys.map((key) => store.remove(key).catch(() => {})))
+  const store = storeOf(storeFor, place)
+  if (store) await Promise.all(keys.map((key) => store.remove(key).catch(() => {})))
+}
+
+/** Removes all that a batch left behind of which no row of the file is known: whoever copied it was killed, or failed. */
+export async function discardAll({ storeFor, log }: Copies, place: Place): Promise<void> {
+  const store = storeOf(storeFor, place)
+  if (!store) return
+  try {
+    for await (const { key } of store.list(`${place.directory}/`)) await store.remove(key)
+  } catch (error) {
+    log.debug({ err: error }, 'copies that nobody needs stay until they are swept away')
+  }
+}
+
+/** The store of a place, where this process has it: the settings of another process may mean another by the same backend. */
+export function storeOf(storeFor: Stores['storeFor'], { backend, store }: Place): Store | undefined {
+  try {
+    const found = storeFor(backend)
+    return found.identity === store ? found : undefined
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return undefined
+    throw error
+  }
 }

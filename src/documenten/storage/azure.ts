@@ -27,7 +27,7 @@ import {
   wholeSize,
   withDeadline,
 } from './blob.ts'
-import { MARKER, requireKey, type Store, StoreUnavailable } from './index.ts'
+import { identityOf, MARKER, requireKey, type Store, StoreUnavailable } from './index.ts'
 
 const WRITE_ID = 'zaakstroomwrite' // metadata names of Azure are identifiers
 const NOTHING_THERE = { ifNoneMatch: '*' }
@@ -56,6 +56,7 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
 
   return {
     backend: 'azure_blob_storage',
+    identity: identityOf('azure_blob_storage', accountOf(settings), settings.container, prefix),
 
     async write(asked, bytes, { signal, fresh } = {}) {
       requireKey(asked)
@@ -140,6 +141,13 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
       })
     },
   }
+}
+
+/** What of a connection string names the account: its keys may change. */
+function accountOf({ account }: AzureSettings): string | undefined {
+  if ('name' in account) return account.name
+  const { connectionString } = account
+  return /AccountName=([^;]+)/i.exec(connectionString)?.[1] ?? /BlobEndpoint=([^;?]+)/i.exec(connectionString)?.[1]
 }
 
 /** One request for what fits in a part, else blocks and the list of them. */

@@ -167,7 +167,7 @@ async function checkOrphans(check: Check, store: Store): Promise<void> {
     // A document may have come, and bytes that a moved document has left are removed by a job of their own.
     const keys = page.map(({ key }) => key)
     const ripe = await ripeBytes(check.database.sql, backend, keys, { notes: false })
-    const needed = await neededKeys(check.database.sql, backend, keys)
+    const needed = await neededKeys(check.database.sql, check.storeFor, backend, keys)
     await inParallel([...page], AT_ONCE, async ({ key }) => {
       if (needed.has(key)) return
       if (!ripe.has(key)) {

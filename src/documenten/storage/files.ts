@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import { BACKENDS, type Backend } from '../../config/storage.ts'
 import type { Database } from '../../database/database.ts'
 import type { Stores } from './choose.ts'
+import { StoreUnavailable } from './index.ts'
 
 /** Longer than any upload or batch takes between its bytes and its row. By the clock of the database. */
 export const GRACE = '24 hours'
@@ -65,16 +66,36 @@ export async function forgetOthers(
   await sql`delete from stray_file where backend = ${backend} and last_seen_at < ${since}`
 }
 
-/** Which of these keys are not to be touched: a document is there, or was until a moment ago and may still be read there. */
+/**
+ * Which of these keys are not to be touched: a document is there, or was until a moment ago and may still be read there. Also one whose
+ * row names another store that does not have it: then these may be its only bytes, whatever the row says.
+ */
 export async function neededKeys(
   sql: postgres.Sql | postgres.ReservedSql,
+  storeFor: Stores['storeFor'],
   backend: string,
   keys: string[],
 ): Promise<Set<string>> {
-  const rows = await sql<{ key: string }[]>`
-    select key from file where backend = ${backend} and key = any(${keys}::text[])
+  const rows = await sql<{ key: string; elsewhere: string | null }[]>`
+    select key, nullif(backend, ${backend}) as elsewhere from file where key = any(${keys}::text[])
     union all
-    select substr(key, ${removalKey(backend, '').length + 1}::int) from jobs
+    select substr(key, ${removalKey(backend, '').length + 1}::int), null from jobs
     where key = any(${keys.map((key) => removalKey(backend, key))}::text[])`
-  return new Set(rows.map(({ key }) => key))
+  const needed = new Set<string>()
+  for (const { key, elsewhere } of rows) {
+    if (!needed.has(key) && (elsewhere === null || !(await isIn(storeFor, elsewhere, key)))) needed.add(key)
+  }
+  return needed
+}
+
+/** Whether a store says that it has something under the key. One that is away says nothing. */
+async function isIn(storeFor: Stores['storeFor'], backend: string, key: string): Promise<boolean> {
+  try {
+    const found = await storeFor(backend).read(key)
+    found?.stream.destroy()
+    return found !== undefined
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return false
+    throw error
+  }
 }

@@ -16,7 +16,7 @@ import { mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/prom
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { abortable } from './blob.ts'
-import { MARKER, requireKey, type Store, StoreUnavailable } from './index.ts'
+import { identityOf, MARKER, requireKey, type Store, StoreUnavailable } from './index.ts'
 
 const TEMP = '.tmp'
 const DIR_MODE = 0o750
@@ -66,6 +66,7 @@ export function filesystemStore(root: string): Store {
 
   return {
     backend: 'filesystem',
+    identity: identityOf('filesystem', path.resolve(root)),
 
     async write(key, bytes, { signal } = {}) {
       requireKey(key)

@@ -2,7 +2,7 @@
 // functions. The row that makes a document visible is written after `write` has returned, so a crash leaves bytes
 // without a row at worst, and `sweep` removes those.
 
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Backend } from '../../config/storage.ts'
 import { Unavailable } from '../../core/problem.ts'
@@ -32,6 +32,8 @@ export type DiskSpace = { free: number; total: number }
 
 export type Store = {
   backend: Backend
+  /** Which store it is: two with the same backend may have other directories or buckets. Holds no secret and no path. */
+  identity: string
   /** What content has to pass on its way in; absent when nobody asked for one. */
   scanner?: Scanner
   /**
@@ -85,9 +87,14 @@ export class StoreUnavailable extends Unavailable {
   }
 }
 
+/** The `identity` of a store, of what tells it apart from others. */
+export function identityOf(backend: Backend, ...parts: (string | undefined)[]): string {
+  return `${backend}:${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)}`
+}
+
 /** A key of our own making, so that two files of one name never meet. The date keeps directories at a size to walk. */
-export function newKey(now = new Date()): string {
-  return `${now.toISOString().slice(0, 10).replaceAll('-', '/')}/${randomUUID()}`
+export function newKey(now = new Date(), id: string = randomUUID()): string {
+  return `${now.toISOString().slice(0, 10).replaceAll('-', '/')}/${id}`
 }
 
 // The end is open because blob stores may have added a suffix.

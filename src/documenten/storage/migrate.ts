@@ -5,6 +5,7 @@
 // It can be stopped at any moment and started again: the rows tell what is left to do. A copy that was made without its
 // row being switched is found at the next run, or else by the sweep of the worker.
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Backend } from '../../config/storage.ts'
 import { type Database, kyselyOn } from '../../database/database.ts'
 import { lastOf, one } from '../../database/rows.ts'
@@ -12,6 +13,7 @@ import { enqueue } from '../../jobs/queue.ts'
 import type { Stores } from './choose.ts'
 import { MOVE_LOCK, removalKey } from './files.ts'
 import { type Store, StoreUnavailable } from './index.ts'
+import { otherWriters, type Writer } from './writers.ts'
 
 export type Moved = {
   moved: number
@@ -26,10 +28,12 @@ type FileRow = { id: number; backend: string; key: string; size: number; sha256:
 const PAGE = 100
 const AT_ONCE = 4
 const KEEP_OLD_SECONDS = 3600
+const LOOK_MS = 2_000
 
 /**
- * Moves everything that is not in `to` yet.
+ * Moves everything that is not in `to` yet, and what still comes into another store: it ends when nobody writes there any more.
  * @param report is told after every document what was done so far, and of every document that cannot be moved
+ * @param options.waits is told each time who still writes elsewhere, when all that was there has moved; without it nobody is waited for
  * @throws StoreUnavailable when one of the stores is away; running it again goes on where it was
  * @throws AlreadyRunning
  */
@@ -37,31 +41,49 @@ export async function moveBytes(
   parts: Stores & { database: Database },
   to: Backend,
   report: (so: Moved, fault?: { key: string; backend: string; kind: Defect }) => void = () => {},
-  signal?: AbortSignal,
+  { signal, waits }: { signal?: AbortSignal; waits?: (writers: Writer[]) => void } = {},
 ): Promise<Moved> {
   const { database, storeFor } = parts
   const target = storeFor(to)
   const total: Moved = { moved: 0, bytes: 0, failed: 0 }
   // Two runs would take each other's copies for what an interrupted run has left.
   return withLock(database, async (lockHeld) => {
-    for (let after = 0; ; ) {
-      const page = await database.sql<FileRow[]>`
-        select id, backend, key, size, sha256 from file
-        where id > ${after} and backend <> ${to} order by id limit ${PAGE}`
-      if (page.length === 0) return total
-      after = lastOf(page).id
-      await lockHeld()
-      await inParallel(page, AT_ONCE, async (file) => {
-        signal?.throwIfAborted()
-        const outcome = await move(parts, file, target, signal)
-        if (outcome === 'moved') {
-          total.moved++
-          total.bytes += file.size
-        } else if (outcome !== 'gone') total.failed++
-        const { backend, key } = file
-        const failed = outcome === 'missing' || outcome === 'damaged'
-        report(total, failed ? { backend, key, kind: outcome } : undefined)
-      })
+    const failed = new Set<number>()
+
+    /** Goes through all that is left. @returns how many were not tried before */
+    async function pass(): Promise<number> {
+      let tried = 0
+      for (let after = 0; ; ) {
+        const page = await database.sql<FileRow[]>`
+          select id, backend, key, size, sha256 from file
+          where id > ${after} and backend <> ${to} order by id limit ${PAGE}`
+        if (page.length === 0) return tried
+        after = lastOf(page).id
+        await lockHeld()
+        const untried = page.filter(({ id }) => !failed.has(id))
+        tried += untried.length
+        await inParallel(untried, AT_ONCE, async (file) => {
+          signal?.throwIfAborted()
+          const outcome = await move(parts, file, target, signal)
+          if (outcome === 'moved') {
+            total.moved++
+            total.bytes += file.size
+          } else if (outcome !== 'gone') failed.add(file.id)
+          total.failed = failed.size
+          const { backend, key } = file
+          const fault = outcome === 'missing' || outcome === 'damaged'
+          report(total, fault ? { backend, key, kind: outcome } : undefined)
+        })
+      }
+    }
+
+    for (;;) {
+      // Asked before what is left: what they write afterwards would not be seen. A row may also become visible after one with a higher id.
+      const writers = waits ? await otherWriters(database.sql, to) : []
+      if ((await pass()) > 0) continue
+      if (writers.length === 0) return total
+      waits?.(writers)
+      await sleep(LOOK_MS, undefined, signal && { signal })
     }
   })
 }

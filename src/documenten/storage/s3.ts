@@ -25,7 +25,7 @@ import {
   wholeSize,
   withDeadline,
 } from './blob.ts'
-import { requireKey, type Store, StoreUnavailable } from './index.ts'
+import { identityOf, requireKey, type Store, StoreUnavailable } from './index.ts'
 
 const WRITE_ID = 'zaakstroom-write'
 
@@ -70,6 +70,7 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
 
   return {
     backend: 's3_storage',
+    identity: identityOf('s3_storage', settings.endpoint, Bucket, prefix),
 
     async write(asked, bytes, { signal, fresh } = {}) {
       requireKey(asked)

@@ -3,6 +3,27 @@ import type { Mutant } from '../mutant.ts'
 
 export const DOCUMENTEN: Mutant[] = [
   {
+    what: 'what a worker prepared is written with the name of its store',
+    file: 'src/documenten/import/batch.ts',
+    search: 'backend: prepared.place.backend',
+    replace: 'backend: parts.store.backend',
+    tests: ['test/documenten/storage-migrate.test.ts'],
+  },
+  {
+    what: 'what lies in a store that a worker does not have is prepared again',
+    file: 'src/documenten/import/ahead.ts',
+    search: 'if (ready && storeOf(parts.storeFor, ready.prepared.place)) return ready',
+    replace: 'if (ready) return ready',
+    tests: ['test/documenten/storage-migrate.test.ts'],
+  },
+  {
+    what: 'bytes whose row names a store without them stay',
+    file: 'src/documenten/storage/files.ts',
+    search: 'elsewhere === null || !(await isIn(storeFor, elsewhere, key))',
+    replace: 'elsewhere === null',
+    tests: ['test/documenten/storage-migrate.test.ts'],
+  },
+  {
     what: 'a day of an import is read with the day first',
     file: 'src/documenten/import/columns.ts',
     search: "const [, day = '', month = '', year = '']",
