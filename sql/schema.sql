@@ -1576,6 +1576,14 @@ create table server_error (
   constraint server_error_pkey PRIMARY KEY (id)
 );
 
+-- Which life of the server this is: empty after a crash and after a failover, and then made anew.
+create unlogged table server_life (
+  id uuid not null default gen_random_uuid(), -- What the number of a transaction is told with.
+  is_only boolean not null default true, -- True: there is one row.
+  constraint server_life_pkey PRIMARY KEY (is_only),
+  constraint server_life_is_one_row CHECK (is_only)
+);
+
 -- Other services (APIs) that this one may talk to; nothing else is ever called.
 create table service (
   api_root text not null, -- Where its API begins, with a slash at the end. URLs below it belong to this service.

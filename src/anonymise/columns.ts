@@ -256,6 +256,7 @@ export const TABLES: Record<string, Table> = {
   selectielijst_import: RUNNING,
   selectielijst_item: types(`content kind procestype url`),
   server_error: RUNNING,
+  server_life: RUNNING,
   service: RECEIVERS,
   setting: leftOut('how the source is set up: the copy has its own settings'),
   status: {

@@ -2,17 +2,9 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type postgres from 'postgres'
-import {
-  type Database,
-  type Db,
-  isConflict,
-  isStalePlan,
-  isUnavailable,
-  kyselyOn,
-  OutcomeUnknown,
-  type ReadDb,
-} from '../database/database.ts'
+import { type Database, type Db, isConflict, isStalePlan, kyselyOn, type ReadDb } from '../database/database.ts'
 import { type Channel, signal } from '../database/listen.ts'
+import { isLost, wasCommitted } from '../database/outcome.ts'
 import { one } from '../database/rows.ts'
 import { openTransaction } from '../database/transaction.ts'
 import { enqueue, type JobOptions } from '../jobs/queue.ts'
@@ -93,9 +85,9 @@ const STALE_PLANS = 100
  * The only way to a writable transaction. What `work` records is written as audit row and notification in the same
  * transaction; work that records nothing is rolled back. BEGIN leaves with the first statement, the records with the commit. A
  * deadlock, a serialization failure, a row that was judged by what is outdated or a migration meanwhile runs the work again, so
- * work does nothing outside the transaction that may not happen twice. When the connection breaks during the commit, the record
- * of the change tells whether it was committed.
- * @throws OutcomeUnknown when that cannot be asked either
+ * work does nothing outside the transaction that may not happen twice. When the connection breaks during the commit, the number of
+ * the transaction tells whether it was committed, and the record of a change that is one statement.
+ * @throws OutcomeUnknown when that cannot be told either
  * @param options.announces asked at every change; false: no notifications are written (NOTIFICATIONS_DISABLED)
  * @param options.cloudEvents true: cloud events are written too, unless nothing is announced; a function: those that it chooses,
  *   asked in the transaction
@@ -202,7 +194,6 @@ async function once<T>(
   }
   /** When the change is one statement: the row that it makes. */
   let alone: NewRow<T> | undefined
-  let isEnding = false // what ends the change is on its way, so that it may be committed from here on
   let answer: T | Last<T> | undefined
   try {
     answer = await work(m)
@@ -214,11 +205,9 @@ async function once<T>(
       else alone = announces() ? row : { ...row, change: { ...row.change, kanaal: null } }
     }
     if (alone) {
-      isEnding = true
-      const { nieuw } = await madeOf(
-        alone,
-        insertAndRecord(transaction.connection, actor, mark, alone, numbers, key, logging),
-      )
+      const statement = insertAndRecord(transaction.connection, actor, mark, alone, numbers, key, logging)
+      await transaction.committing(statement)
+      const { nieuw } = await madeOf(alone, statement)
       answer = { ...alone.change.nieuw, ...nieuw }
     } else {
       if (changes.length === 0 && !accounted) throw new Error('a change recorded nothing: rolled back')
@@ -227,7 +216,6 @@ async function once<T>(
       const told = announces() ? [...events.values()] : []
       const chosen =
         typeof cloudEvents === 'function' && told.length > 0 ? await cloudEvents(transaction.sql, told) : told
-      isEnding = true
       const kept = key && { key, answer }
       const logged = logging && { ...logging, concerned }
       // Types too: a right for a catalogue reaches those that it has.
@@ -241,13 +229,12 @@ async function once<T>(
     transaction.release()
   } catch (error) {
     await transaction.undo()
-    if (!isEnding || !isUnavailable(error)) throw error
-    const mainObjects = (alone ? [alone.change] : changes).map(({ hoofdobject, uuid }) => hoofdobject?.uuid ?? uuid)
-    if (!(await wasCommitted(database, mark, mainObjects))) {
-      // What was sent on a connection that fell silent may still be on its way, and be done when that goes on.
-      if ((error as { code?: unknown }).code === 'CONNECTION_SILENT') throw new OutcomeUnknown()
-      throw error
-    }
+    const trace = transaction.trace()
+    if (!trace || !isLost(error)) throw error
+    const recorded = alone ? [alone.change] : changes.filter(({ spoor }) => !spoor)
+    const mainObjects = recorded.map(({ hoofdobject, uuid }) => hoofdobject?.uuid ?? uuid)
+    const isThere = recorded.length > 0 ? () => isRecorded(database, mark, mainObjects) : undefined
+    if (!(await wasCommitted(database, trace, isThere))) throw error
     if (alone) answer = await recordedAnswer(database, mark, mainObjects)
   }
   if (actor.key) actor.key.isKept = true
@@ -282,53 +269,12 @@ async function recordedAnswer<T>({ sql, numbers }: Database, mark: string, mainO
   return unpack(numbers, one(rows)).nieuw as T
 }
 
-const ASK_MS = 3_000
-/** What the server was sent but has not begun gets this long to begin. */
-const BEGIN_MS = 100
-
-/**
- * Whether the records of a change of these main objects with this mark are there. Its transaction may still be at its commit: that they are not there
- * counts when no transaction of this program goes on that had begun when this was first asked. A database that restarts is
- * waited for.
- */
-async function wasCommitted({ sql }: Database, mark: string, mainObjects: string[]): Promise<boolean> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new OutcomeUnknown()), ASK_MS)
-  let isOver = false
-  const ask = async (): Promise<boolean> => {
-    await sleep(BEGIN_MS)
-    let first: string | null = null
-    while (!isOver) {
-      try {
-        // Apart from the question for the records, and before it: what ends in between is seen by that.
-        const going: { first: string; busy: boolean }[] = await sql<{ first: string; busy: boolean }[]>`
-          select first::text, exists (
-            select from pg_stat_activity
-            where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and xact_start <= first
-          ) as busy
-          from (select coalesce(${first}::text::timestamptz, clock_timestamp()) as first) now`
-        const { first: since, busy } = one(going)
-        first = since
-        const found = await sql<{ committed: boolean }[]>`
-          select exists (select from audit where hoofd_object_uuid = any(${mainObjects}::uuid[]) and uuid = ${mark})
-              or exists (select from notificatie where uuid = ${mark}) as committed`
-        const { committed } = one(found)
-        if (committed || !busy) return committed
-      } catch (error) {
-        if (!isUnavailable(error)) throw error
-      }
-      await sleep(20)
-    }
-    throw new OutcomeUnknown()
-  }
-  const asking = ask()
-  asking.catch(() => {}) // when it is too late, nobody listens
-  try {
-    return await Promise.race([asking, late.promise])
-  } finally {
-    isOver = true
-    clearTimeout(timer)
-  }
+/** Whether the record of a change of these main objects with this mark is there. */
+async function isRecorded({ sql }: Database, mark: string, mainObjects: string[]): Promise<boolean> {
+  const rows = await sql<{ recorded: boolean }[]>`
+    select exists (select from audit where hoofd_object_uuid = any(${mainObjects}::uuid[]) and uuid = ${mark})
+      or exists (select from notificatie where uuid = ${mark}) as recorded`
+  return one(rows).recorded
 }
 
 /** A JSON value as a parameter: text with a cast, since the driver would encode an object and a string differently. */

@@ -40,6 +40,8 @@ export type Reader = {
 export type Database = {
   /** Where a connection of its own is opened, for listening and for locks that last: never through a pooler. */
   url: string
+  /** Whether the queries go through a pooler, so that a connection has no process of the server for itself. */
+  isPooled: boolean
   /** The driver: for COPY and cursors. */
   sql: postgres.Sql
   /** For writing outside a request, such as the set-up of clients. Handlers read with a `Reader`. */
@@ -138,6 +140,7 @@ export function openDatabase(
   let isClosed = false
   return {
     url,
+    isPooled: pooler !== undefined,
     sql,
     db: kyselyOn(sql),
     get numbers() {
@@ -274,7 +277,7 @@ export function isUnavailable(error: unknown): boolean {
 export class OutcomeUnknown extends Error {
   readonly code = '08007' // SQLSTATE: transaction resolution unknown
   constructor() {
-    super('the connection broke during a commit and the database is away')
+    super('the connection broke during a commit, and what became of it is not known')
   }
 }
 

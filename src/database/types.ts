@@ -3510,6 +3510,17 @@ export interface ServerError {
   status: number;
 }
 
+export interface ServerLife {
+  /**
+   * What the number of a transaction is told with.
+   */
+  id: Generated<string>;
+  /**
+   * True: there is one row.
+   */
+  isOnly: Generated<boolean>;
+}
+
 export interface Service {
   /**
    * Where its API begins, with a slash at the end. URLs below it belong to this service.
@@ -5462,6 +5473,7 @@ export interface DB {
   selectielijstImport: SelectielijstImport;
   selectielijstItem: SelectielijstItem;
   serverError: ServerError;
+  serverLife: ServerLife;
   service: Service;
   setting: Setting;
   status: Status;

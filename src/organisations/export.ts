@@ -44,8 +44,8 @@ export const Manifest = Type.Object({
 })
 export type Manifest = Static<typeof Manifest>
 
-/** What is of a process, and means nothing elsewhere. */
-const OF_PROCESSES = new Set(['migration', 'key_holder', 'change'])
+/** What is of a process or a server, and means nothing elsewhere. */
+const OF_PROCESSES = new Set(['migration', 'key_holder', 'change', 'server_life'])
 
 /**
  * Writes the export.

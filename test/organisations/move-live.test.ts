@@ -11,10 +11,19 @@ t.setTimeout(300_000)
 /** What rows go on changing of: of processes, of the queue, of a server, and when a client was seen. */
 const CHANGES = [
   ...['key_holder', 'worker', 'active_sender', 'periodic_job', 'delivery', 'delivery_attempt', 'applicatie_secret'],
-  ...['_private_jobs', '_private_job_queues', 'change', 'feed', 'migration', 'migrations'],
+  ...['_private_jobs', '_private_job_queues', 'change', 'feed', 'migration', 'migrations', 'server_life'],
 ]
 /** Of those, what differs though no worker runs: an api notes now and then when a secret was last used. */
-const OWN = ['key_holder', 'active_sender', 'change', 'feed', 'migration', 'migrations', 'applicatie_secret']
+const OWN = [
+  'key_holder',
+  'active_sender',
+  'server_life',
+  'change',
+  'feed',
+  'migration',
+  'migrations',
+  'applicatie_secret',
+]
 
 t.test('every change that was acknowledged is at the other server', { skip: noPrograms }, async (t) => {
   const moving = await givenMoving(t)
