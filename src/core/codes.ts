@@ -700,9 +700,17 @@ export const FIELD_CODES = {
     example: 'POST /statussen {"zaak": "…", "statustype": "(van een ander zaaktype)"}',
     rule: 'zrc-016, zrc-018, zrc-019, zrc-020, brc-007',
   },
+  'empty-duration': {
+    cause: ['Een servicenorm van geen lengte.', 'A servicenorm of no length.'],
+    remedy: ['Laat de servicenorm weg, of geef null.', 'Leave the servicenorm out, or give null.'],
+    example: 'POST /zaaktypen {"servicenorm": "P0D"}',
+  },
   'self-forbidden': {
-    cause: ['Een zaak is geen hoofdzaak van zichzelf.', 'A case is no part of itself.'],
-    remedy: ['Geef een andere zaak als hoofdzaak.', 'Give another case as hoofdzaak.'],
+    cause: [
+      'Een zaak is geen hoofdzaak, relevante of gerelateerde zaak van zichzelf.',
+      'A case is no part of itself, and not related to itself.',
+    ],
+    remedy: ['Geef een andere zaak.', 'Give another case.'],
     example: 'PATCH /zaken/1 {"hoofdzaak": "…/zaken/1"}',
     rule: 'zrc-013',
   },

@@ -20,7 +20,11 @@ export function passesElfproef(digits: string): boolean {
 /** Formats, with the code and reason of a value that fails them. */
 export const FORMATS: Record<
   string,
-  { test: (text: string) => boolean; code: (text: string) => FieldCode; reason: string | ((text: string) => string) }
+  {
+    test: (text: string) => boolean
+    code: (text: string) => FieldCode | FieldCode[]
+    reason: string | ((text: string) => string)
+  }
 > = {
   date: { test: isDate, code: () => 'invalid', reason: 'Dit is geen geldige datum (JJJJ-MM-DD).' },
   'date-time': { test: isMoment, code: () => 'invalid', reason: 'Dit is geen geldig moment (ISO 8601).' },
@@ -40,11 +44,22 @@ export const FORMATS: Record<
   // Nine digits. What is longer the maximum length of the schema refuses.
   rsin: {
     test: orEmpty((text) => /^[0-9]{9,}$/.test(text) && (text.length > 9 || passesElfproef(text))),
-    code: (text) => (!/^[0-9]+$/.test(text) ? 'only-digits' : text.length < 9 ? 'min_length' : 'invalid'),
+    // Of what is too short both faults are told, as Open Zaak does: what it would be with more digits is no better.
+    code: (text) => {
+      if (!/^[0-9]+$/.test(text)) return 'only-digits'
+      if (text.length < 9) return passesElfproef(text) ? 'min_length' : ['invalid', 'min_length']
+      return 'invalid'
+    },
     reason: (text) =>
       /^[0-9]{0,8}$/.test(text)
         ? 'Dit nummer heeft negen cijfers.'
         : 'Dit is geen geldig nummer: alleen cijfers, en het voldoet aan de elfproef.',
+  },
+  // A number of the trade register where a setting takes one (ROL_NNP_ID_TAKES_KVK).
+  'rsin-or-kvk': {
+    test: (text) => text === '' || /^[0-9]{8}$/.test(text) || (/^[0-9]{9}$/.test(text) && passesElfproef(text)),
+    code: () => 'invalid',
+    reason: 'Dit is geen RSIN van negen cijfers en geen KVK-nummer van acht.',
   },
   duration: { test: isTerm, code: () => 'invalid', reason: noDuration(MAX_YEARS.term) },
   'duration-archiving': { test: isDuration, code: () => 'invalid', reason: noDuration(MAX_YEARS.archiving) },

@@ -92,7 +92,9 @@ function describe(schema: Plain, root: unknown, error: SchemaError): InvalidPara
     case 'type':
       if (value === null) return fault('null', 'Dit veld mag niet null zijn.')
       if (enumAt(schema, path)) return [] // the choice says it better
-      return isArrayAt(schema, path)
+      if (Array.isArray(value) && hasTypeAt(schema, path, 'object'))
+        return fault('invalid', 'Hier hoort een object ({}), geen lijst ([]).') // PHP writes an empty one so
+      return hasTypeAt(schema, path, 'array')
         ? fault('not_a_list', 'Hier hoort een lijst.')
         : fault('invalid', 'Deze waarde is niet van het juiste soort.')
     case 'enum':
@@ -119,7 +121,8 @@ function describe(schema: Plain, root: unknown, error: SchemaError): InvalidPara
     case 'format': {
       const { code, reason = 'Deze waarde is ongeldig.' } = FORMATS[params.format ?? ''] ?? {}
       const text = String(value)
-      return fault(code?.(text) ?? 'invalid', typeof reason === 'string' ? reason : reason(text))
+      const why = typeof reason === 'string' ? reason : reason(text)
+      return [code?.(text) ?? 'invalid'].flat().flatMap((one) => fault(one, why))
     }
     default:
       return fault('invalid', 'Deze waarde is ongeldig.')
@@ -132,8 +135,8 @@ function schemaAt(schema: Plain, path: string[]): Plain | undefined {
   return at
 }
 const enumAt = (schema: Plain, path: string[]) => schemaAt(schema, path)?.enum !== undefined
-const isArrayAt = (schema: Plain, path: string[]) =>
-  ([] as unknown[]).concat(schemaAt(schema, path)?.type ?? []).includes('array')
+const hasTypeAt = (schema: Plain, path: string[], type: string) =>
+  ([] as unknown[]).concat(schemaAt(schema, path)?.type ?? []).includes(type)
 
 const isPossibleText = (text: string) => !text.includes('\0') && text.isWellFormed()
 

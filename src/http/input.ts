@@ -197,8 +197,8 @@ export function readQuery<T extends TSchema>(schema: T, query: Record<string, un
   for (const [name, value] of Object.entries(query)) {
     const given = [value ?? ''].flat().map(String)
     if (properties[name]?.type === 'array') {
-      const list = given.filter((text) => text.trim() !== '').join(',')
-      if (list !== '') values[name] = list.split(',')
+      const items = given.flatMap((text) => text.split(',')).filter((text) => text.trim() !== '') // a comma too many is no item
+      if (items.length > 0) values[name] = items
       continue
     }
     const text = given.at(-1) ?? ''

@@ -73,6 +73,12 @@ export const NietNatuurlijkPersoon = Type.Object({
   ...adressen,
 })
 
+/** The same with the number of the trade register in innNnpId, as forms send it that ask for no RSIN. */
+export const NietNatuurlijkPersoonOfKvk = Type.Object({
+  ...NietNatuurlijkPersoon.properties,
+  innNnpId: Type.Optional(Type.String({ format: 'rsin-or-kvk', maxLength: 9, default: '' })),
+})
+
 /** betrokkeneIdentificatie by betrokkeneType; zaakobjecten of these kinds have the same shapes. */
 export const BETROKKENEN = {
   natuurlijk_persoon: NatuurlijkPersoon,

@@ -139,7 +139,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         const kern = expected(await holdZaak(m, zaak.uuid))
         requireMay(m.actor, BIJWERKEN, kern)
         const status = await setStatus(m, kern, body.status, 'mag', typen)
-        const judge = await openNewRollen(m, kern, urlsOf(body.rollen), typen)
+        const judge = await openNewRollen(m, kern, urlsOf(body.rollen), typen, app.parts.config)
         const judged = await each('rollen', body.rollen, async (rol) => judge(readInput(RolPart, rol)))
         const rollen = await writeRollen(m, kern, judged)
         const zaakinformatieobjecten = await each('zaakinformatieobjecten', zios, async (zio, index) => {
@@ -199,7 +199,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       const how = { einde: 'mag-niet', event: 'bijgewerkt', asked } as const
       const answer = await app.mutate(request.actor, (m) =>
         changeWithStatus(m, uuid, given, status, how, async (kern) => {
-          if (rollen) await replaceRollen(m, kern, rollen, asked.typen)
+          if (rollen) await replaceRollen(m, kern, rollen, asked.typen, app.parts.config)
         }),
       )
       return send(request, reply, { ...answer, rollen: [] }, { rollen: rollenOf(app.read, uuid, request.base) })

@@ -8,12 +8,26 @@ import { readInput } from '../http/input.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { each } from './composite-faults.ts'
 import type { ZaakCore } from './lock.ts'
-import { deleteRollen, findRollen, judgeChangedRol, openNewRollen, RolPart, writeRollen } from './rollen.ts'
+import {
+  deleteRollen,
+  findRollen,
+  judgeChangedRol,
+  openNewRollen,
+  RolPart,
+  type RolSettings,
+  writeRollen,
+} from './rollen.ts'
 
 type Given = Record<string, unknown>
 
 /** Rollen as a whole: those with a uuid stay and change, those without are new, those that are not named go. */
-export async function replaceRollen(m: Mutation, kern: ZaakCore, given: Given[], typen: RemoteTypes): Promise<void> {
+export async function replaceRollen(
+  m: Mutation,
+  kern: ZaakCore,
+  given: Given[],
+  typen: RemoteTypes,
+  config: RolSettings,
+): Promise<void> {
   const kept = await keptRollen(m, kern, given)
   const there = await m.trx
     .selectFrom('rol')
@@ -34,10 +48,12 @@ export async function replaceRollen(m: Mutation, kern: ZaakCore, given: Given[],
   )
   const before = new Map(rows.map((row) => [row.uuid, row]))
   const added = given.filter((rol) => rol.uuid === undefined)
-  const judge = await openNewRollen(m, kern, urlsOf(added), typen)
+  const judge = await openNewRollen(m, kern, urlsOf(added), typen, config)
   const judged = await each('rollen', given, async (rol) => {
     const input = readInput(RolPart, rol)
-    return rol.uuid === undefined ? judge(input) : judgeChangedRol(m, kern, expected(before.get(uuidIn(rol))), input)
+    return rol.uuid === undefined
+      ? judge(input)
+      : judgeChangedRol(m, kern, expected(before.get(uuidIn(rol))), input, config)
   })
   await writeRollen(m, kern, judged)
 }

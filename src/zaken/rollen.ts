@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Insertable, sql, type Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteTypes } from '../catalogi/remote-types.ts'
+import type { Config } from '../config.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Mutation } from '../core/mutate.ts'
 import type { InvalidParam } from '../core/problem.ts'
@@ -19,7 +20,15 @@ import { OptionalChoice, OptionalDate, OptionalText, Reference, Text, Url, Uuid 
 import { link, localUuid } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import type { Numbers } from '../lib/numbers.ts'
-import { aNummerFault, BETROKKENEN, CONTEXTEN, Part, readPart, representeeFaults } from './betrokkenen.ts'
+import {
+  aNummerFault,
+  BETROKKENEN,
+  CONTEXTEN,
+  NietNatuurlijkPersoonOfKvk,
+  Part,
+  readPart,
+  representeeFaults,
+} from './betrokkenen.ts'
 import { archivedFaults, requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   batchSource,
@@ -145,7 +154,7 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const typen = await fetchTypes(app.parts.services, request.base, [['roltype', request.body.roltype]])
       const rol = await app.mutate(request.actor, async (m) =>
-        createRol(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body, typen),
+        createRol(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body, typen, app.parts.config),
       )
       return reply.code(201).header('location', rol.url).send(rol)
     },
@@ -169,7 +178,9 @@ export const rollen: FastifyPluginAsyncTypebox = async (app) => {
         const { zaak, before } = await holdOne(m, source, request.params.uuid, BIJWERKEN)
         const sameZaak = request.body.zaak === link(m.actor.base, 'zaak', zaak.uuid)
         const faults = sameZaak ? [] : [immutable('zaak')]
-        return one(await writeRollen(m, zaak, [judgeChangedRol(m, zaak, before, request.body, faults)]))
+        return one(
+          await writeRollen(m, zaak, [judgeChangedRol(m, zaak, before, request.body, app.parts.config, faults)]),
+        )
       }),
   )
 
@@ -190,10 +201,13 @@ const conditionsOf = (numbers: Numbers) => (filter: Record<string, string | unde
 ]
 
 /** @param typen what was asked of other servers */
-async function createRol(m: Mutation, zaak: ZaakCore, input: RolPart, typen: RemoteTypes) {
-  const judge = await openNewRollen(m, zaak, [input.roltype], typen)
+async function createRol(m: Mutation, zaak: ZaakCore, input: RolPart, typen: RemoteTypes, config: RolSettings) {
+  const judge = await openNewRollen(m, zaak, [input.roltype], typen, config)
   return one(await writeRollen(m, zaak, [judge(input)]))
 }
+
+/** Of this moment: the pages may change it while the program runs. */
+export type RolSettings = Pick<Config, 'rolNnpIdTakesKvk'>
 
 /** A rol that may be written: a new one, or what becomes of one that is there. */
 type JudgedRol =
@@ -205,11 +219,17 @@ type JudgedRol =
  * @param typen what was asked of other servers
  * @returns judges one new rol, as one that comes after those that were judged before
  */
-export async function openNewRollen(m: Mutation, zaak: ZaakCore, urls: readonly string[], typen: RemoteTypes) {
+export async function openNewRollen(
+  m: Mutation,
+  zaak: ZaakCore,
+  urls: readonly string[],
+  typen: RemoteTypes,
+  config: RolSettings,
+) {
   const { base } = m.actor
   const [roltypen, there] = await Promise.all([findRoltypen(m, urls), countRollen(m, zaak)])
   return (input: RolPart): JudgedRol => {
-    const parts = readParts(input)
+    const parts = readParts(input, config)
     throwFaults(parts.faults)
     const own = roltypen.get(localUuid(input.roltype, base, 'roltype'))
     const { remote } = judgeTypeOfZaak('roltype', input.roltype, zaak, { typen, own, base }) // zrc-019
@@ -231,10 +251,11 @@ export function judgeChangedRol(
   zaak: ZaakCore,
   before: RolRow,
   input: RolPart,
+  config: RolSettings,
   faults: InvalidParam[] = [],
 ): JudgedRol {
   const oud = toRol(before, m.actor.base)
-  const parts = readParts(input)
+  const parts = readParts(input, config)
   throwFaults([...faults, ...(input.roltype === oud.roltype ? [] : [immutable('roltype')]), ...parts.faults])
   throwFaults([...betrokkeneFaults(input), ...archivedFaults(zaak)])
   requireOpenZaak(zaak, m.actor)
@@ -290,9 +311,11 @@ export const rollenOf = (db: ReadDb, zaakUuid: string, base: string) => partsOf(
 type Parts = { identificatie: object | null; context: object | null; faults: InvalidParam[] }
 
 /** What depends on the kind of who is involved, and what the fields say together. */
-function readParts(input: RolPart): Parts {
+function readParts(input: RolPart, { rolNnpIdTakesKvk }: RolSettings): Parts {
   const name = 'betrokkeneIdentificatie'
-  const identificatie = readPart(BETROKKENEN[input.betrokkeneType], input.betrokkeneIdentificatie, name)
+  const kind = input.betrokkeneType
+  const whom = kind === 'niet_natuurlijk_persoon' && rolNnpIdTakesKvk ? NietNatuurlijkPersoonOfKvk : BETROKKENEN[kind]
+  const identificatie = readPart(whom, input.betrokkeneIdentificatie, name)
   const shape = CONTEXTEN[input.betrokkeneType]
   const context = shape
     ? readPart(shape, input.authenticatieContext, 'authenticatieContext')

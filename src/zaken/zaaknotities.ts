@@ -7,6 +7,7 @@ import { refuseBeforeSwitch } from '../core/before-switch.ts'
 import type { Actie, Mutation } from '../core/mutate.ts'
 import { invalid } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
+import { alias } from '../http/documented.ts'
 import { requireMatch } from '../http/etag.ts'
 import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
@@ -55,6 +56,7 @@ const Filter = Type.Object({
   notitieType: Type.Optional(Type.Enum(['intern', 'extern'])),
   status: Type.Optional(Type.Enum(['concept', 'definitief'])),
   gerelateerdAan: Type.Optional(Url()),
+  zaak: Type.Optional(alias(Url())), // as GZAC names it
 })
 
 type Row = PartRow & {
@@ -138,7 +140,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
 
 function conditions(filter: Record<string, string>, base: string): RawBuilder<unknown>[] {
   const found = [
-    ...byUrl('x.zaakId', filter.gerelateerdAan, base, 'zaak'),
+    ...byUrl('x.zaakId', filter.gerelateerdAan ?? filter.zaak, base, 'zaak'),
     ...by('x.notitie_type', filter.notitieType),
     ...by('x.status', filter.status),
   ]

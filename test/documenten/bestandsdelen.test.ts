@@ -94,13 +94,16 @@ t.test('a part has exactly its size, needs the lock, and may come again', async 
   t.equal((await Array.fromAsync(test.parts.store.list())).length, 1, 'refused and replaced bytes are gone')
 })
 
-t.test('a change before the unlock throws the parts away and makes new ones', async (t) => {
+t.test('a change before the unlock keeps the parts, unless it names the size or the content', async (t) => {
   const test = await testApp(t, CHUNKS)
   const { url, lock, bestandsdelen } = await givenUpload(test, 1500)
   await put(test, bestandsdelen[0], lock, Buffer.alloc(1000))
   const patched = await test.call('PATCH', url, { lock, titel: 'Anders' })
   t.match(patched.body, { versie: 2, bestandsomvang: 1500, inhoud: null })
-  t.match(patched.body.bestandsdelen, [{ voltooid: false }, { voltooid: false }])
+  t.match(patched.body.bestandsdelen, [{ voltooid: true }, { voltooid: false }])
+  t.equal((await put(test, bestandsdelen[1], lock, Buffer.alloc(500))).status, 200)
+  const sized = await test.call('PATCH', url, { lock, bestandsomvang: 1500 })
+  t.match(sized.body.bestandsdelen, [{ voltooid: false }, { voltooid: false }])
   t.equal((await put(test, bestandsdelen[1], lock, Buffer.alloc(500))).status, 404)
   const smaller = await test.call('PATCH', url, { lock, bestandsomvang: 10 })
   t.match(smaller.body.bestandsdelen, [{ omvang: 10 }])

@@ -157,3 +157,37 @@ t.test('coordinates that are no degrees are refused', async (t) => {
   const search = { zaakgeometrie: { within: point(155000, 463000) } }
   t.same(faultsOf(await call('POST', `${ZAKEN}/zaken/_zoek`, search, CRS)), ['zaakgeometrie.within: invalid'])
 })
+
+t.test('a search takes one value in a list, and a list with a comma too many', async (t) => {
+  const search = async (body: object, query = '') => {
+    const answer = await call('POST', `${ZAKEN}/zaken/_zoek${query}`, { uuid__in: [zaak.uuid], ...body }, CRS)
+    return answer.status === 200 ? answer.body.count : faultsOf(answer)
+  }
+  for (const [body, count] of [
+    [{ identificatie: [zaak.identificatie], startdatum__gte: ['2000-01-01'], einddatum__isnull: [true] }, 1],
+    [{ identificatie: ['x', zaak.identificatie] }, 1], // of more the last, as of a parameter that is repeated
+    [{ identificatie: [zaak.identificatie, 'x'] }, 0],
+    [{ archiefstatus: ['nog_te_archiveren'], rol__betrokkeneType: ['medewerker'] }, 0],
+    [{ identificatie: [] }, 1],
+    [{ ordering: '-startdatum,', archiefstatus__in: ['nog_te_archiveren', ''], expand: 'zaaktype,' }, 1],
+    [{ ordering: ['-startdatum'], expand: [''] }, 1],
+    [{ archiefstatus: ['x'] }, ['archiefstatus: invalid_choice']],
+    [{ startdatum: [['2020-01-01']] }, ['startdatum: invalid']],
+    [{ zaakgeometrie: [] }, ['zaakgeometrie: invalid']],
+  ] as const)
+    t.same(await search(body), count, JSON.stringify(body))
+  const list = `${ZAKEN}/zaken?ordering=-startdatum,&archiefstatus__in=nog_te_archiveren,&expand=zaaktype,`
+  const { status, body } = await call('GET', list, undefined, CRS)
+  t.same([status, Object.keys(body.results?.[0]?._expand ?? {})], [200, ['zaaktype']])
+  const document = await givenDocument(test, await givenInformatieobjecttype(test))
+  const documents = await call('POST', '/documenten/api/v1/enkelvoudiginformatieobjecten/_zoek', {
+    uuid__in: [document.split('/').at(-1)],
+    bronorganisatie: ['517439943'],
+  })
+  t.match(documents.body, { count: 1 }, documents.text)
+})
+
+t.test('what PHP writes for an empty object is told what it should be', async (t) => {
+  const answer = await call('PATCH', zaak.url, { verlenging: [], opschorting: [] }, CRS)
+  for (const { reason } of answer.body.invalidParams) t.equal(reason, 'Hier hoort een object ({}), geen lijst ([]).')
+})

@@ -14,6 +14,8 @@ t.test('notes, substatuses and klantcontacten', async (t) => {
     t.match(note, { ...body, notitieType: 'intern', status: 'concept', aangemaaktDoor: '' })
     t.same((await call('GET', note.url)).body, note)
     t.equal((await call('GET', `${ZAKEN}/zaaknotities?tekst__icontains=BELLEN&status=concept`)).body.count, 1)
+    for (const name of ['gerelateerdAan', 'zaak'])
+      t.equal((await call('GET', `${ZAKEN}/zaaknotities?${name}=${encodeURIComponent(zaak.url)}`)).body.count, 1, name)
     t.equal((await call('PATCH', note.url, { status: 'definitief' })).body.status, 'definitief')
     t.same(faultsOf(await call('PATCH', note.url, { tekst: 'x' })), ['status: invalid'])
     t.equal((await call('DELETE', note.url)).status, 204)

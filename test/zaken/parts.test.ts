@@ -87,8 +87,11 @@ t.test('what hangs on a case', async (t) => {
         ...values,
       })
     t.same(faultsOf(await post({})), ['nonFieldErrors: invalid-betrokkene'])
+    const named = (field: string, codes: string[]) => codes.map((code) => `betrokkeneIdentificatie.${field}: ${code}`)
+    const nnp = { betrokkeneType: 'niet_natuurlijk_persoon', betrokkeneIdentificatie: { innNnpId: '12345678' } }
+    t.same(faultsOf(await post(nnp)), named('innNnpId', ['invalid', 'min_length']), 'a KVK number is no RSIN')
+    t.same(faultsOf(await post({ betrokkeneIdentificatie: [] })), ['betrokkeneIdentificatie: invalid'])
     for (const [inpBsn, code] of Object.entries({
-      123: 'min_length',
       12345672: 'min_length',
       '000': 'min_length',
       1112223330: 'max_length',

@@ -97,3 +97,24 @@ t.test('values of eigenschappen are held against their specificatie only when as
     await judge({ formaat: 'datum_tijd' }, ['20240229235959'], ['20240229', '20240229240000', '20240229236000'])
   }
 })
+
+t.test('ROL_NNP_ID_TAKES_KVK: a KVK number is kept where an RSIN belongs', async (t) => {
+  const test = await testApp(t, { ROL_NNP_ID_TAKES_KVK: 'true' })
+  const zaaktype = await givenZaaktype(test)
+  const zaak = await givenZaak(test, { zaaktype })
+  const roltype = await givenPart(test, 'roltypen', {
+    zaaktype,
+    omschrijving: 'B',
+    omschrijvingGeneriek: 'behandelaar',
+  })
+  const post = (innNnpId: string, betrokkeneType = 'niet_natuurlijk_persoon') =>
+    test.call('POST', `${ZAKEN}/rollen`, {
+      ...{ zaak: zaak.url, roltype, betrokkeneType },
+      betrokkeneIdentificatie: betrokkeneType === 'natuurlijk_persoon' ? { inpBsn: innNnpId } : { innNnpId },
+    })
+  for (const number of ['12345678', '517439943', ''])
+    t.match((await post(number)).body, { betrokkeneIdentificatie: { innNnpId: number } })
+  t.same(faultsOf(await post('123456789')), ['betrokkeneIdentificatie.innNnpId: invalid'])
+  t.same(faultsOf(await post('1234567')), ['betrokkeneIdentificatie.innNnpId: invalid'])
+  t.match(faultsOf(await post('12345678', 'natuurlijk_persoon')), ['betrokkeneIdentificatie.inpBsn: invalid'])
+})

@@ -213,6 +213,16 @@ t.test('cases', async (t) => {
     t.same(faultsOf(await post(relation(zaak.url, 'overig'))), [
       'relevanteAndereZaken.0.overigeRelatie: overigerelatie-required',
     ])
+    const itself = { ...relation(zaak.url), gerelateerdeZaken: [{ url: zaak.url }] }
+    t.same(faultsOf(await call('PATCH', zaak.url, itself, CRS)), [
+      'relevanteAndereZaken.0.url: self-forbidden',
+      'gerelateerdeZaken.0.url: self-forbidden',
+    ])
+    const twice = [zaak.url, zaak.url].map((url) => ({ url, aardRelatie: 'vervolg' }))
+    const made = await post({ relevanteAndereZaken: [...twice, { url: zaak.url, aardRelatie: 'bijdrage' }] })
+    const kept = made.body.relevanteAndereZaken.map(({ aardRelatie }: { aardRelatie: string }) => aardRelatie)
+    t.same(kept, ['vervolg', 'bijdrage'], 'one that is named twice counts once')
+    t.same((await call('GET', made.body.url, undefined, CRS)).body.relevanteAndereZaken, made.body.relevanteAndereZaken)
   })
 
   await t.test('zrc-013: a hoofdzaak is no deelzaak, nor itself, and its type allows it', async (t) => {

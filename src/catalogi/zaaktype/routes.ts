@@ -1,8 +1,10 @@
 // Routes: the types of cases.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { notFound } from '../../core/problem.ts'
+import { invalid, notFound } from '../../core/problem.ts'
 import { byKey } from '../../database/list.ts'
+import { isZeroDuration } from '../../http/duration.ts'
 import { Page } from '../../http/page.ts'
 import { deleteAccess, readAccess, updateAccess, writeAccess } from '../access.ts'
 import { registerBatch } from '../batch.ts'
@@ -17,6 +19,16 @@ import { deleteZaaktype } from './delete.ts'
 import { missingParts, publishZaaktype } from './publish.ts'
 import { findZaaktype, listZaaktypen, ZaaktypeFilter, zaaktypeSource } from './read.ts'
 import { procestypeFaults } from './rules.ts'
+
+/**
+ * A norm of no length says that every case is late. Files of other services that are imported have it where they mean none, and a
+ * takeover keeps it: only who asks for it here is refused.
+ */
+async function refuseEmptyNorm({ body }: FastifyRequest): Promise<void> {
+  const { servicenorm } = (body ?? {}) as { servicenorm?: unknown }
+  if (typeof servicenorm === 'string' && isZeroDuration(servicenorm.trim()))
+    throw invalid('servicenorm', 'empty-duration', 'De servicenorm is langer dan niets; laat haar weg als er geen is.')
+}
 
 export const zaaktypen =
   (selectielijst: Selectielijst): FastifyPluginAsyncTypebox =>
@@ -52,7 +64,11 @@ export const zaaktypen =
 
     app.post(
       '/zaaktypen',
-      { config: writeAccess, schema: { body: ZaaktypeInput, response: { 201: Zaaktype } } },
+      {
+        config: writeAccess,
+        schema: { body: ZaaktypeInput, response: { 201: Zaaktype } },
+        preValidation: refuseEmptyNorm,
+      },
       async (request, reply) => {
         const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
         const zaaktype = await app.mutate(request.actor, (m) => createZaaktype(m, request.body, faults))
@@ -74,7 +90,11 @@ export const zaaktypen =
 
     app.put(
       '/zaaktypen/:uuid',
-      { config: updateAccess, schema: { params: Params, body: ZaaktypeInput, response: { 200: Zaaktype } } },
+      {
+        config: updateAccess,
+        schema: { params: Params, body: ZaaktypeInput, response: { 200: Zaaktype } },
+        preValidation: refuseEmptyNorm,
+      },
       async (request) => {
         const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
         return app.mutate(request.actor, (m) => changeZaaktype(m, request.params.uuid, 'update', request.body, faults))
@@ -83,7 +103,11 @@ export const zaaktypen =
 
     app.patch(
       '/zaaktypen/:uuid',
-      { config: updateAccess, schema: { params: Params, body: ZaaktypePatch, response: { 200: Zaaktype } } },
+      {
+        config: updateAccess,
+        schema: { params: Params, body: ZaaktypePatch, response: { 200: Zaaktype } },
+        preValidation: refuseEmptyNorm,
+      },
       async (request) => {
         const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
         return app.mutate(request.actor, (m) =>

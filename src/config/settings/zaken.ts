@@ -38,6 +38,16 @@ export const ZAKEN = {
       help: 'De waarde van een eigenschap moet passen bij de specificatie in het zaaktype, anders wordt hij geweigerd.',
     }),
   }),
+  rolNnpIdTakesKvk: Type.Boolean({
+    env: 'ROL_NNP_ID_TAKES_KVK',
+    default: false,
+    description: 'true: innNnpId of a rol may be a KVK number (eight digits) beside an RSIN, as forms send it',
+    ...pages({
+      group: 'Zaken',
+      label: 'KVK-nummer als innNnpId van een rol',
+      help: 'Formulieren sturen soms een KVK-nummer van acht cijfers waar het RSIN van een niet-natuurlijk persoon hoort. Aan: het wordt bewaard zoals het komt. Uit: het wordt geweigerd.',
+    }),
+  }),
   allowUnpublishedTypes: Type.Boolean({
     env: 'ALLOW_UNPUBLISHED_TYPES',
     default: false,

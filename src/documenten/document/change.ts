@@ -78,8 +78,13 @@ export async function changeDocument(
     .set({ ...columns, versie, isGereedVoorPublicatie: input.isGereedVoorPublicatie ?? null })
     .where('id', '=', before.id)
     .execute()
-  await closeUpload(m, before.id)
-  if (content.upload) await openUpload(m, parts, before.id, expected(content.size))
+  const keepsUpload =
+    actie === 'partial_update' &&
+    given.inhoud === undefined &&
+    given.bestandsomvang === undefined &&
+    oud.bestandsdelen.length > 0
+  if (!keepsUpload) await closeUpload(m, before.id)
+  if (content.upload && !keepsUpload) await openUpload(m, parts, before.id, expected(content.size))
 
   const after = expected(await findDocument(m.read, uuid))
   const document = toDocument(after, base)

@@ -57,21 +57,6 @@ export const Search = Type.Object({
 })
 export const SearchQuery = Type.Object({ ...PageQuery, ...CursorQuery, ...ExpandQuery })
 
-/** @throws Problem 400 on a search without a condition, which would be a list */
-export async function refuseEmptySearch(request: FastifyRequest): Promise<void> {
-  const body = request.body as object | null | undefined
-  if (body && typeof body === 'object' && Object.keys(body).length === 0)
-    throw invalid('nonFieldErrors', 'empty_search_body', 'Geef ten minste een zoekvoorwaarde.')
-}
-
-/** @throws Problem 400 on `expand` for anything but a text or a list of texts */
-export function expandPaths(paths: unknown): string[] {
-  if (typeof paths === 'string') return paths === '' ? [] : paths.split(',')
-  if (paths === null) return []
-  if (Array.isArray(paths) && paths.every((path) => typeof path === 'string')) return paths
-  throw invalid('expand', 'invalid', "Geef een lijst, of tekst gescheiden door komma's.")
-}
-
 /** What a filter leaves of the documents that the caller may read. */
 export function filtered(filter: Partial<Filter>, request: FastifyRequest): Selection {
   const leestAlles = readsAll(request.actor, LEZEN)

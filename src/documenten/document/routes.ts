@@ -12,6 +12,7 @@ import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../../http/expand.ts'
 import { header } from '../../http/header.ts'
 import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
+import { expandPaths, lenientSearch } from '../../http/search-body.ts'
 import { documentTree } from '../expand.ts'
 import { catalogusElsewhere } from '../kanaal.ts'
 import { createAccess, deleteAccess, documentBijwerken, LEZEN, mayRead, reached, readAccess } from '../rights.ts'
@@ -23,7 +24,7 @@ import { contentFaults, discard, keepingContent, registerContent, requireValidBo
 import { judgeNewDocument } from './create.ts'
 import { deleteDocument } from './delete.ts'
 import { contentSender } from './download.ts'
-import { expandPaths, Filter, filtered, refuseEmptySearch, Search, SearchQuery } from './filters.ts'
+import { Filter, filtered, Search, SearchQuery } from './filters.ts'
 import {
   countDocuments,
   findDocument,
@@ -55,7 +56,7 @@ export const enkelvoudiginformatieobjecten: FastifyPluginAsyncTypebox = async (a
     {
       config: readAccess,
       schema: { body: Search, querystring: SearchQuery, response: { 200: Page(Document) } },
-      preValidation: [ignoreUnknown(SearchQuery), refuseEmptySearch],
+      preValidation: [ignoreUnknown(SearchQuery), lenientSearch(Search)],
     },
     async (request, reply) => {
       const { uuid__in, expand: paths = [], ...filter } = request.body

@@ -48,7 +48,7 @@ export async function changeZaak(
   const oud = recorded(toZaak(before, base))
   const geometrie = judgeKept('zaakgeometrie', given.zaakgeometrie)
   const hoofdzaak = await judgeHoofdzaak(m, given.hoofdzaak, kern, typen, kern)
-  const relaties = await judgeRelations(m, given)
+  const relaties = await judgeRelations(m, given, uuid)
   // zrc-014: who sets `nvt` and says nothing of the date, takes the date away
   if (given.betalingsindicatie === 'nvt' && given.laatsteBetaaldatum === undefined) given.laatsteBetaaldatum = null
   const merged = { ...oud, ...given } as ZaakInput

@@ -121,7 +121,7 @@ async function judgeOfType(
     },
     base,
   )
-  zaak.relevanteAndereZaken = (input.relevanteAndereZaken ?? []).map((one) => ({ ...OTHERS_EMPTY, ...one }))
+  zaak.relevanteAndereZaken = relaties.relevant.map(({ id: _id, ...one }) => one)
   zaak.gerelateerdeZaken = relaties.gerelateerd.map(({ url }) => ({ url }))
   const isRelated = input.relevanteAndereZaken?.length || input.gerelateerdeZaken?.length
   return {
@@ -281,4 +281,3 @@ const NOTHING_RELATED = {
   relevanteAndereZaken: [],
   gerelateerdeZaken: [],
 } satisfies Partial<Related>
-const OTHERS_EMPTY = { overigeRelatie: '', toelichting: '' }

@@ -45,15 +45,19 @@ export async function judgeHoofdzaak(
     return wrong('invalid-deelzaaktype', 'Het zaaktype is geen deelzaaktype van het zaaktype van de hoofdzaak.')
   return { id: hoofdzaak.id, uuid: target.uuid, faults: [] }
 }
+type RelevanteAard = NonNullable<ZaakPatch['relevanteAndereZaken']>[number]['aardRelatie']
 type OtherZaak = { id: number | null; url: string }
 type Relations = {
-  relevant: (OtherZaak & { aardRelatie: string; overigeRelatie: string; toelichting: string })[]
+  relevant: (OtherZaak & { aardRelatie: RelevanteAard; overigeRelatie: string; toelichting: string })[]
   gerelateerd: OtherZaak[]
   faults: InvalidParam[]
 }
 
-/** zrc-011: the other cases exist. Those elsewhere were asked before. */
-export async function judgeRelations(m: Mutation, given: ZaakPatch): Promise<Relations> {
+/**
+ * zrc-011: the other cases exist, and are others. Those elsewhere were asked before. One that is named twice counts once.
+ * @param self the uuid of the case, when it is there already
+ */
+export async function judgeRelations(m: Mutation, given: ZaakPatch, self?: string): Promise<Relations> {
   const { relevanteAndereZaken = [], gerelateerdeZaken = [] } = given
   const result: Relations = { relevant: [], gerelateerd: [], faults: [] }
   const urls = [...relevanteAndereZaken, ...gerelateerdeZaken].map(({ url }) => url)
@@ -68,6 +72,10 @@ export async function judgeRelations(m: Mutation, given: ZaakPatch): Promise<Rel
   const find = (name: string, url: string): number | null | undefined => {
     const target = resolveLink(url, m.actor.base)
     if (target.kind === 'elsewhere') return null
+    if (target.kind === 'ours' && target.resource === 'zaak' && target.uuid === self) {
+      result.faults.push(fault(name, 'self-forbidden', 'Een zaak heeft geen relatie met zichzelf.'))
+      return undefined
+    }
     const id = target.kind === 'ours' ? rows.find(({ uuid }) => uuid === target.uuid)?.id : undefined
     if (id !== undefined) return id
     const other = target.kind === 'ours' && target.resource !== 'zaak'
@@ -88,7 +96,9 @@ export async function judgeRelations(m: Mutation, given: ZaakPatch): Promise<Rel
       result.faults.push(
         fault(`${name}.overigeRelatie`, 'overigerelatie-required', 'Omschrijf de relatie als de aard overig is.'),
       )
-    if (id !== undefined)
+    const isKnown = ({ id: other, url, aardRelatie }: (typeof result.relevant)[number]) =>
+      aardRelatie === one.aardRelatie && (id === null ? url === one.url : other === id)
+    if (id !== undefined && !result.relevant.some(isKnown))
       result.relevant.push({
         id,
         url: one.url,

@@ -15,6 +15,7 @@ import { batchOf, filtersOf, sendBatch } from '../../http/batch.ts'
 import { sendCacheable } from '../../http/etag.ts'
 import { ExpandQuery, expand, expandEach, selectFields } from '../../http/expand.ts'
 import { firstPortion, Page, PageQuery, sendPageOf } from '../../http/page.ts'
+import { expandPaths, lenientSearch } from '../../http/search-body.ts'
 import { sendWritten } from '../../http/stream.ts'
 import { largeTurn } from '../../http/turns.ts'
 import { zaakTree } from '../expand.ts'
@@ -39,7 +40,7 @@ import { longLists, sendWithLongLists, written } from './long-lists.ts'
 import { answersOf, countZaken, findZaak, idList, pageOfZaken, pageRows, readZaak } from './read.ts'
 import { openReferences } from './references.ts'
 import { settingsOf } from './rules.ts'
-import { expandPaths, lenientSearch, Search, within } from './search.ts'
+import { Search, within } from './search.ts'
 
 const DetailQuery = Type.Object({ ...ExpandQuery, ...PageQuery })
 const BatchFilters = filtersOf(ListQuery)
@@ -64,7 +65,7 @@ export const zaken: FastifyPluginAsyncTypebox = async (app) => {
       ...crs,
       config: access(LEZEN),
       schema: { body: Search, response: { 200: Page(Zaak) } },
-      preValidation: [lenientSearch],
+      preValidation: [lenientSearch(Search)],
     },
     async (request, reply) => {
       const { zaakgeometrie, uuid__in, fields, ...filter } = request.body as ZaakFilter & {

@@ -1,7 +1,6 @@
 // Searching cases: what a search may ask, and cases that lie within an area.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import { LIMITS } from '../../core/limits.ts'
@@ -181,23 +180,3 @@ const tooMuch = () =>
     'invalid',
     `Het gebied vergt te veel rekenwerk: ten hoogste ${LIMITS.segments} vergelijkingen van lijnstukken en ${LIMITS.areaMs / 1000} seconden. Vereenvoudig het gebied, of zoek met meer voorwaarden.`,
   )
-
-// A search may say a list as a list or, as in the query of a list, as text with commas; ordering too.
-export async function lenientSearch(request: FastifyRequest): Promise<void> {
-  const body = request.body as Record<string, unknown> | null
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) return
-  if (Object.keys(body).length === 0)
-    throw invalid('nonFieldErrors', 'empty_search_body', 'Geef ten minste een zoekvoorwaarde.')
-  for (const [name, schema] of Object.entries(Search.properties)) {
-    if ((schema as { type?: string }).type === 'array' && typeof body[name] === 'string')
-      body[name] = (body[name] as string).split(',', LIMITS.uuids + 1)
-  }
-}
-
-/** @throws Problem 400 on `expand` for anything but a text or a list of texts */
-export function expandPaths(paths: unknown): string[] {
-  if (paths === undefined || paths === null || paths === '') return []
-  if (typeof paths === 'string') return paths.split(',')
-  if (Array.isArray(paths) && paths.every((path) => typeof path === 'string')) return paths
-  throw invalid('expand', 'invalid', "Geef een lijst, of tekst gescheiden door komma's.")
-}
