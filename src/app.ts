@@ -17,6 +17,7 @@ import { tokenRoutes } from './autorisaties/token-endpoint/routes.ts'
 import { beheer } from './beheer/index.ts'
 import { besluitenApi } from './besluiten/index.ts'
 import { catalogi } from './catalogi/index.ts'
+import { loadResources } from './catalogi/loaders.ts'
 import type { Config } from './config.ts'
 import { LIMITS } from './core/limits.ts'
 import { Problem, sendProblem } from './core/problem.ts'
@@ -132,6 +133,7 @@ export async function buildApp(given: Parts | ManyParts): Promise<FastifyInstanc
   app.decorate('hasMany', many !== undefined)
   app.decorate('each', many ? eachOfMany : eachOfOne(app))
   app.decorate('process', own)
+  app.decorate('loadTypes', loadResources)
   decorateParts(app, partsNow, many)
   app.decorate('announceStop', () => {
     stopping = true

@@ -43,15 +43,7 @@ import {
   requireCatalogus,
   requireDeletable,
 } from './rules.ts'
-import {
-  expandableSource,
-  findType,
-  recordDeleted,
-  recordRow,
-  sendType,
-  sendTypes,
-  type TypeSource,
-} from './type-source.ts'
+import { findType, recordDeleted, recordRow, sendType, sendTypes, type TypeSource } from './type-source.ts'
 import {
   allVersions,
   changesOnlyEnd,
@@ -356,7 +348,7 @@ function selectBesluittype(query: Besluittypen, datum: string | null) {
 }
 type BesluittypeRow = Awaited<ReturnType<ReturnType<typeof selectBesluittype>['executeTakeFirstOrThrow']>>
 
-const source: TypeSource<BesluittypeRow, Static<typeof Besluittype>, Static<typeof Filter>> = {
+export const source: TypeSource<BesluittypeRow, Static<typeof Besluittype>, Static<typeof Filter>> = {
   resource: 'besluittype',
   listed: listBesluittypen,
   rows: (db, condition, datum) =>
@@ -368,4 +360,3 @@ const source: TypeSource<BesluittypeRow, Static<typeof Besluittype>, Static<type
     weergave: row.omschrijving || row.uuid,
   }),
 }
-expandableSource(source)

@@ -16,7 +16,7 @@ import { OptionalDate, OptionalText, Patch, Rsin, readInput, Text, Url } from '.
 import { link } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { deleteAccess, readAccess, updateAccess, writeAccess } from './access.ts'
-import { expandable, sendOne, sendPage } from './expand.ts'
+import { sendOne, sendPage } from './expand.ts'
 import { Detail, linksOf, Names, Params, Urls } from './fields.ts'
 import { recordChange } from './records.ts'
 import { newestFirst } from './type-source.ts'
@@ -128,10 +128,11 @@ export const catalogussen: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-expandable('catalogus', async (read, base, uuids) => {
+/** Those with these uuids, as the API shows them. */
+export async function loadCatalogussen(read: ReadDb, base: string, uuids: string[]) {
   const rows = await selectCatalogus(read.selectFrom('catalogus')).where('catalogus.uuid', 'in', uuids).execute()
   return rows.map((row) => toCatalogus(row, base))
-})
+}
 
 /** @param own a uuid to use instead of a new one */
 export async function createCatalogus(m: Mutation, input: Input, own: { uuid?: string } = {}) {

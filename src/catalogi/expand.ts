@@ -7,24 +7,19 @@ import { alsoElsewhere, type ExpandTree, type Expansion, expand, expandEach } fr
 import { localUuid, type Resource } from '../http/links.ts'
 import { sendPageOf } from '../http/page.ts'
 
-type Loader = (read: ReadDb, base: string, uuids: string[], datum: string | null) => Promise<{ url: string }[]>
-const loaders = new Map<Resource, Loader>()
-
-/** Each resource says here how many of its kind are read in one query. */
-export function expandable(resource: Resource, load: Loader): void {
-  loaders.set(resource, load)
-}
-
-/** Resources of one kind, as the API shows them; those that do not exist are left out. */
-export async function loadResources(
+/** How resources of one kind are read; `loaders.ts` has it. @param datum related types are shown as they are on this day */
+export type LoadTypes = (
   resource: Resource,
   read: ReadDb,
   base: string,
   uuids: string[],
   datum: string | null,
-) {
-  const load = loaders.get(resource)
-  return load && uuids.length > 0 ? load(read, base, uuids, datum) : []
+) => Promise<{ url: string }[]>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    loadTypes: LoadTypes
+  }
 }
 
 const partOf = { zaaktype: 'zaaktype', catalogus: 'catalogus' } as const
@@ -72,7 +67,8 @@ function expansionTo(resource: Resource): Expansion {
     load: async (urls, request) => {
       const uuids = urls.flatMap((url) => localUuid(url, request.base, resource) ?? [])
       const { datumGeldigheid } = request.query as { datumGeldigheid?: string }
-      const found = await loadResources(resource, request.server.read, request.base, uuids, datumGeldigheid ?? null)
+      const { read, loadTypes } = request.server
+      const found = await loadTypes(resource, read, request.base, uuids, datumGeldigheid ?? null)
       return new Map(found.map((item) => [item.url, item]))
     },
     within: () => catalogiTree(resource),

@@ -38,15 +38,7 @@ import {
   requireCatalogus,
   requireDeletable,
 } from './rules.ts'
-import {
-  expandableSource,
-  findType,
-  recordDeleted,
-  recordRow,
-  sendType,
-  sendTypes,
-  type TypeSource,
-} from './type-source.ts'
+import { findType, recordDeleted, recordRow, sendType, sendTypes, type TypeSource } from './type-source.ts'
 import {
   allVersions,
   changesOnlyEnd,
@@ -342,11 +334,10 @@ function selectType(query: Types, datum: string | null) {
 }
 type TypeRow = Awaited<ReturnType<ReturnType<typeof selectType>['executeTakeFirstOrThrow']>>
 
-const source: TypeSource<TypeRow, Static<typeof Informatieobjecttype>, Static<typeof Filter>> = {
+export const source: TypeSource<TypeRow, Static<typeof Informatieobjecttype>, Static<typeof Filter>> = {
   resource: 'informatieobjecttype',
   listed: listInformatieobjecttypen,
   rows: (db, condition, datum) => selectType(allTypes(db).where(condition), datum).orderBy('t.id', 'desc'),
   toResource: toInformatieobjecttype,
   named: (row) => ({ uuid: row.uuid, catalogusUuid: row.catalogusUuid, weergave: row.omschrijving }),
 }
-expandableSource(source)

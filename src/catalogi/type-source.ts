@@ -10,7 +10,7 @@ import { byKey, type IdList, isAmong } from '../database/list.ts'
 import { expected, one } from '../database/rows.ts'
 import { requireMatch } from '../http/etag.ts'
 import type { Resource } from '../http/links.ts'
-import { expandable, sendOne, sendPage } from './expand.ts'
+import { sendOne, sendPage } from './expand.ts'
 import { deleteTypePart, holdTypePart, type PartTable } from './parts.ts'
 import { recordChange } from './records.ts'
 
@@ -92,16 +92,6 @@ export async function findType<Row extends { uuid: string }, Shape extends { url
 ): Promise<Row | undefined> {
   const [row] = await source.rows(db, sql`t.uuid = ${uuid}`, datum ?? null).execute()
   return row
-}
-
-/** Lets fields that hold such resources be expanded. */
-export function expandableSource<Row extends { uuid: string }, Shape extends { url: string }, Filter>(
-  source: TypeSource<Row, Shape, Filter>,
-): void {
-  expandable(source.resource, async (read, base, uuids, datum) => {
-    const rows = await source.rows(read, sql`t.uuid = any(${uuids}::uuid[])`, datum).execute()
-    return rows.map((row) => source.toResource(row, base))
-  })
 }
 
 /** A part of a zaaktype, held with that zaaktype until the change is made. @throws Problem 404, 412 by If-Match */

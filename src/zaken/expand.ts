@@ -45,7 +45,8 @@ function to(kind: Kind): Expansion {
           : (localUuid(url, request.base, kind) ?? []),
       )
       const load = loaders.get(kind)
-      if (uuids.length === 0 || !load) return new Map()
+      if (!load) throw new Error(`nothing says how a ${kind} is read`)
+      if (uuids.length === 0) return new Map()
       return new Map((await load(request, uuids)).map((found) => [found.url, found]))
     },
     within: () => tree(kind),

@@ -1,6 +1,8 @@
 // Each resource of the conformance test that a feed tells of: as its list has it, to whom may read it and to nobody else, and a
 // tombstone when it goes.
+import { execFile } from 'node:child_process'
 import { glob } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { FEEDS } from '../../src/feed/kinds.ts'
 import { givenClient, type Json, testApp, uuidOf } from '../app.ts'
@@ -83,3 +85,28 @@ for (const line of lines) {
   // A zaakbesluit is there with its besluit, and a POST only confirms it.
   if (path && line.resource !== 'zaakbesluit') t.test(`${line.path} is told in its feed`, (t) => story(t, line, path))
 }
+
+t.test('a process without routes, as a worker is, reads every kind of every feed', async (t) => {
+  const script = `
+    const { FEEDS } = await import('./src/feed/kinds.ts')
+    const { openDatabase, readerOf } = await import('./src/database/database.ts')
+    const { systemActor } = await import('./src/core/access.ts')
+    const database = openDatabase(process.env.DATABASE_URL, { max: 2, name: 'test' })
+    const viewer = { reader: readerOf(database), actor: systemActor('test', 'http://test'), base: 'http://test' }
+    const counts = {}
+    for (const { kinds } of Object.values(FEEDS))
+      for (const [resource, { table, load }] of Object.entries(kinds)) {
+        const ids = (await database.sql.unsafe('select id from ' + table)).map(({ id }) => id)
+        counts[resource] = [ids.length, ids.length > 0 ? (await load(viewer, ids)).length : 0]
+      }
+    console.log(JSON.stringify(counts))
+    await database.close()`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: new URL('../..', import.meta.url).pathname,
+    env: { ...process.env, DATABASE_URL: test.databaseUrl },
+  })
+  const counts = Object.entries(JSON.parse(stdout) as Record<string, [number, number]>)
+  t.equal(counts.length, kinds.size)
+  for (const [resource, [there, read]] of counts) t.equal(read, there, resource)
+  t.ok(Object.fromEntries(counts).roltype![0] > 0)
+})

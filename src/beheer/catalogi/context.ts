@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { loadResources } from '../../catalogi/expand.ts'
+import { loadResources } from '../../catalogi/loaders.ts'
 import { type Hoofdtype, TYPE_KEY, validOn } from '../../catalogi/versions.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { notFound, Problem } from '../../core/problem.ts'

@@ -1,6 +1,6 @@
 // The parts of a zaaktype as its pages read them, each with the name that people know it by.
 import { sql } from 'kysely'
-import { loadResources } from '../../catalogi/expand.ts'
+import { loadResources } from '../../catalogi/loaders.ts'
 import { isUrl } from '../../catalogi/related-types.ts'
 import { notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'

@@ -8,7 +8,7 @@ import { LIMITS } from '../../core/limits.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { snakeCase } from '../../http/input.ts'
 import { uuidOf } from '../../http/links.ts'
-import { loadResources } from '../expand.ts'
+import { loadResources } from '../loaders.ts'
 import { FILES, NAMES, type Name } from './files.ts'
 import type { PackageItem as Item } from './read-thread.ts'
 

@@ -31,15 +31,7 @@ import {
   requireZaaktypeForChange,
   zaaktypeFaults,
 } from '../parts.ts'
-import {
-  deletePart,
-  expandableSource,
-  partForChange,
-  recordType,
-  sendTypes,
-  type TypeSource,
-  ZAAKTYPE_COLUMNS,
-} from '../type-source.ts'
+import { deletePart, partForChange, recordType, sendTypes, type TypeSource, ZAAKTYPE_COLUMNS } from '../type-source.ts'
 
 const Specificatie = Type.Object({
   groep: Type.Optional(Type.String({ maxLength: 32, pattern: '^[A-Za-z0-9 _]*$', default: '' })),
@@ -214,11 +206,10 @@ function selectEigenschap(query: Eigenschappen) {
 }
 type EigenschapRow = Awaited<ReturnType<ReturnType<typeof selectEigenschap>['executeTakeFirstOrThrow']>>
 
-const source: TypeSource<EigenschapRow, Static<typeof Eigenschap>, Static<typeof Filter>> = {
+export const source: TypeSource<EigenschapRow, Static<typeof Eigenschap>, Static<typeof Filter>> = {
   resource: 'eigenschap',
   listed: listEigenschappen,
   rows: (db, condition) => selectEigenschap(allEigenschappen(db).where(condition)).orderBy('t.id', 'desc'),
   toResource: toEigenschap,
   named: (row) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.naam }),
 }
-expandableSource(source)

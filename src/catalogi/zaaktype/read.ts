@@ -9,7 +9,6 @@ import { requireMatch } from '../../http/etag.ts'
 import { ExpandQuery } from '../../http/expand.ts'
 import { Url } from '../../http/input.ts'
 import { CursorQuery, contains, PageQuery } from '../../http/page.ts'
-import { expandable } from '../expand.ts'
 import { filterUuid } from '../rules.ts'
 import { DatumGeldigheid, StatusFilter, validOn } from '../versions.ts'
 import { allZaaktypen, selectZaaktype, toZaaktype, type Zaaktypen, type ZaaktypeRow } from './columns.ts'
@@ -77,7 +76,8 @@ export const zaaktypeSource = {
   toResource: toZaaktype,
 }
 
-expandable('zaaktype', async (read, base, uuids, datum) => {
+/** Those with these uuids, as the API shows them. */
+export async function loadZaaktypen(read: ReadDb, base: string, uuids: string[], datum: string | null) {
   const rows = await selectZaaktype(allZaaktypen(read), datum).where('t.uuid', 'in', uuids).execute()
   return rows.map((row) => toZaaktype(row, base))
-})
+}

@@ -47,7 +47,6 @@ import { anyPublished, linkFaults, otherCatalogusFaults } from '../rules.ts'
 import type { Found, Selectielijst } from '../selectielijst.ts'
 import {
   deletePart,
-  expandableSource,
   findType,
   partForChange,
   recordType,
@@ -367,7 +366,7 @@ function selectResultaattype(query: Resultaattypen) {
 }
 type ResultaattypeRow = Awaited<ReturnType<ReturnType<typeof selectResultaattype>['executeTakeFirstOrThrow']>>
 
-const source: TypeSource<ResultaattypeRow, Static<typeof Resultaattype>, Static<typeof Filter>> = {
+export const source: TypeSource<ResultaattypeRow, Static<typeof Resultaattype>, Static<typeof Filter>> = {
   resource: 'resultaattype',
   listed: listResultaattypen,
   rows: (db, condition) => selectResultaattype(allResultaattypen(db).where(condition)).orderBy('t.id', 'desc'),
@@ -378,4 +377,3 @@ const source: TypeSource<ResultaattypeRow, Static<typeof Resultaattype>, Static<
     weergave: row.omschrijving,
   }),
 }
-expandableSource(source)

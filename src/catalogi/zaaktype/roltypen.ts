@@ -24,15 +24,7 @@ import {
   requireZaaktypeForChange,
   zaaktypeFaults,
 } from '../parts.ts'
-import {
-  deletePart,
-  expandableSource,
-  partForChange,
-  recordType,
-  sendTypes,
-  type TypeSource,
-  ZAAKTYPE_COLUMNS,
-} from '../type-source.ts'
+import { deletePart, partForChange, recordType, sendTypes, type TypeSource, ZAAKTYPE_COLUMNS } from '../type-source.ts'
 
 export const ROLLEN = [
   'adviseur',
@@ -182,11 +174,10 @@ function selectRoltype(query: Roltypen) {
 }
 type RoltypeRow = Awaited<ReturnType<ReturnType<typeof selectRoltype>['executeTakeFirstOrThrow']>>
 
-const source: TypeSource<RoltypeRow, Static<typeof Roltype>, Static<typeof Filter>> = {
+export const source: TypeSource<RoltypeRow, Static<typeof Roltype>, Static<typeof Filter>> = {
   resource: 'roltype',
   listed: listRoltypen,
   rows: (db, condition) => selectRoltype(allRoltypen(db).where(condition)).orderBy('t.id', 'desc'),
   toResource: toRoltype,
   named: (row) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.omschrijving }),
 }
-expandableSource(source)

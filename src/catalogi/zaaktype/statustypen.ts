@@ -40,7 +40,6 @@ import { BelowZaaktypeFilter, belowZaaktype, dateFaults, requireZaaktypeForChang
 import { isLastStatustype } from '../type-relations.ts'
 import {
   deletePart,
-  expandableSource,
   partForChange,
   recordRow,
   recordType,
@@ -291,11 +290,10 @@ function selectStatustype(query: Statustypen) {
 }
 type StatustypeRow = Awaited<ReturnType<ReturnType<typeof selectStatustype>['executeTakeFirstOrThrow']>>
 
-const source: TypeSource<StatustypeRow, Static<typeof Statustype>, Static<typeof Filter>> = {
+export const source: TypeSource<StatustypeRow, Static<typeof Statustype>, Static<typeof Filter>> = {
   resource: 'statustype',
   listed: listStatustypen,
   rows: (db, condition) => selectStatustype(allStatustypen(db).where(condition)).orderBy('t.id', 'desc'),
   toResource: toStatustype,
   named: (row) => ({ uuid: row.uuid, zaaktypeUuid: row.zaaktypeUuid, weergave: row.omschrijving }),
 }
-expandableSource(source)

@@ -34,15 +34,7 @@ import {
   zaaktypeFaults,
 } from '../parts.ts'
 import { filterUuid } from '../rules.ts'
-import {
-  deletePart,
-  expandableSource,
-  partForChange,
-  recordType,
-  sendTypes,
-  type TypeSource,
-  ZAAKTYPE_COLUMNS,
-} from '../type-source.ts'
+import { deletePart, partForChange, recordType, sendTypes, type TypeSource, ZAAKTYPE_COLUMNS } from '../type-source.ts'
 
 const { kept, apart, shown } = fieldsOf<ZaakobjecttypeTable, ZaakobjecttypeRow>()
 
@@ -209,7 +201,7 @@ function selectZaakobjecttype(query: Zaakobjecttypen) {
 }
 type ZaakobjecttypeRow = Awaited<ReturnType<ReturnType<typeof selectZaakobjecttype>['executeTakeFirstOrThrow']>>
 
-const source: TypeSource<ZaakobjecttypeRow, Static<typeof Zaakobjecttype>, Static<typeof Filter>> = {
+export const source: TypeSource<ZaakobjecttypeRow, Static<typeof Zaakobjecttype>, Static<typeof Filter>> = {
   resource: 'zaakobjecttype',
   listed: listZaakobjecttypen,
   rows: (db, condition) => selectZaakobjecttype(allZaakobjecttypen(db).where(condition)).orderBy('t.id', 'desc'),
@@ -220,4 +212,3 @@ const source: TypeSource<ZaakobjecttypeRow, Static<typeof Zaakobjecttype>, Stati
     weergave: row.relatieOmschrijving,
   }),
 }
-expandableSource(source)

@@ -21,7 +21,6 @@ import { requireStatustype, requireZaaktypeForChange, type ZaaktypeOfPart } from
 import { findRelations, type NamedType } from '../related-types.ts'
 import { deleteUnlessInUse, filterUuid, linkFaults, NON_CONCEPT_RELATION, otherCatalogusFaults } from '../rules.ts'
 import {
-  expandableSource,
   partForChange,
   recordDeleted,
   recordType,
@@ -289,7 +288,7 @@ function linkedVersion(row: ZaaktypeInformatieobjecttypeRow): string {
     : expected(row.informatieobjecttypen[0])
 }
 
-const source: TypeSource<
+export const source: TypeSource<
   ZaaktypeInformatieobjecttypeRow,
   Static<typeof ZaaktypeInformatieobjecttype>,
   Static<typeof Filter>
@@ -305,4 +304,3 @@ const source: TypeSource<
     weergave: `${row.volgnummer}`,
   }),
 }
-expandableSource(source)
