@@ -566,17 +566,19 @@ create table data_key (
 -- What is still to be delivered, or failed: one row per message and receiver. It goes when the receiver has accepted the message.
 create table delivery (
   abonnement_id bigint not null default 0, -- The receiver: an abonnement, or 0 for the external notifications service.
+  aside boolean not null default false, -- It was refused for what it is while its receiver accepted others: later messages of its main object do not wait for it.
   attempt integer not null default 0, -- Number of the last attempt that was begun; 0: none.
   begun_at timestamp with time zone, -- When that attempt began.
   cause text, -- How its last attempt ended when it failed: an outcome of delivery_attempt, of http with the status (http-503).
   claimed_by integer, -- The worker that makes an attempt now (table worker). When that worker is gone, another makes the attempt again.
-  ended_at timestamp with time zone, -- When it failed for the last time.
+  ended_at timestamp with time zone, -- When an attempt failed for the last time.
   hoofd_object_uuid uuid not null, -- Main object of the message: those of one object keep their order.
   next_attempt_at timestamp with time zone default now(), -- When it is to be sent. Empty: it waits for an earlier message of its main object, or to be fetched, or it failed.
   notificatie_id bigint not null, -- The message.
   place bigint, -- Its place among what the receiver fetched (src/nrc/abonnement/fetch.ts); empty: it was not fetched yet.
+  refusals integer not null default 0, -- Retries that were refused while its receiver accepted others.
   replay boolean not null default false, -- It was delivered or failed before and is sent again because somebody asked.
-  retries integer not null default 0, -- Retries that were planned since it was made or resent.
+  retries integer not null default 0, -- Retries that were planned since it was made, resent, or its receiver answered again: the next delay follows from it.
   status text not null default 'gepland'::text, -- gepland (waits) or mislukt (all attempts used).
   constraint delivery_pkey PRIMARY KEY (notificatie_id, abonnement_id),
   constraint delivery_status_check CHECK ((status = ANY (ARRAY['gepland'::text, 'mislukt'::text])))
@@ -733,6 +735,18 @@ CREATE INDEX enkelvoudiginformatieobject_versie_status_idx ON enkelvoudiginforma
 CREATE INDEX enkelvoudiginformatieobject_versie_titel ON enkelvoudiginformatieobject_versie USING btree (titel, enkelvoudiginformatieobject_id);
 CREATE INDEX enkelvoudiginformatieobject_versie_trefwoorden ON enkelvoudiginformatieobject_versie USING gin (trefwoorden);
 CREATE TRIGGER feed_enkelvoudiginformatieobject_id_update AFTER UPDATE ON enkelvoudiginformatieobject_versie FOR EACH ROW WHEN (true) EXECUTE FUNCTION feed_touch('enkelvoudiginformatieobject_id', 'enkelvoudiginformatieobject', 'drc', 'enkelvoudiginformatieobject', 'r.id');
+
+-- How the external notifications service is doing: one row.
+create table external_receiver (
+  failing_since timestamp with time zone, -- Since when attempts fail; empty: they do not.
+  failures integer not null default 0, -- Attempts that failed since the last one that succeeded.
+  last_http_status integer, -- Status of that answer.
+  last_outcome text, -- Outcome of the last attempt that failed; empty: the last one succeeded.
+  not_before timestamp with time zone, -- Nothing is sent to it before this moment: it asked for that.
+  singleton boolean not null default true, -- True; keeps it to one row.
+  constraint external_receiver_pkey PRIMARY KEY (singleton),
+  constraint external_receiver_singleton_check CHECK (singleton)
+);
 
 -- From where on the feed is whole: one row, and none while it is switched off.
 create table feed (
@@ -1120,7 +1134,8 @@ create table notificatie_settings (
   in_order boolean not null default true, -- Messages of one main object wait for each other.
   max_retries integer not null default 7, -- Attempts after the first, before a message has failed.
   mode text not null default 'extern'::text, -- Who gets our messages: an external notifications service (extern), the abonnementen here (ingebouwd), or both (beide).
-  paused_at timestamp with time zone, -- Since when sending is paused; empty: it is not.
+  outage_counts text not null default 'extern'::text, -- At which receivers an attempt counts while the receiver fails as a whole: none (geen), the external service (extern), or all (alle).
+  paused_at timestamp with time zone, -- Since when sending is paused, to all receivers; empty: it is not.
   service_id bigint generated always as (
 CASE
     WHEN (paused_at IS NULL) THEN configured_service_id
@@ -1141,6 +1156,7 @@ END),
   constraint notificatie_settings_block_from_count_check CHECK (((block_from_count >= 1) AND (block_from_count <= 100000000))),
   constraint notificatie_settings_max_retries_check CHECK (((max_retries >= 0) AND (max_retries <= 100))),
   constraint notificatie_settings_mode_check CHECK ((mode = ANY (ARRAY['extern'::text, 'ingebouwd'::text, 'beide'::text]))),
+  constraint notificatie_settings_outage_counts_check CHECK ((outage_counts = ANY (ARRAY['geen'::text, 'extern'::text, 'alle'::text]))),
   constraint notificatie_settings_singleton_check CHECK (singleton)
 );
 
@@ -2775,25 +2791,26 @@ declare
   orphans boolean[] := '{}';
   of_subscribers record;
 begin
-  select i.*, exists (select from abonnement a where a.status = 'actief') as has_subscribers into settings
-  from notificatie_settings i where p_worker = 0 or exists (select from worker w where w.id = p_worker);
+  select i.*, i.paused_at is null and exists (select from abonnement a where a.status = 'actief') as has_subscribers,
+      x.not_before, x.not_before is null as is_well into settings
+  from notificatie_settings i cross join external_receiver x where p_worker = 0 or exists (select from worker w where w.id = p_worker);
   if not found then return; end if;
 
   -- is_claimable cannot be inlined: the usual case is told before it.
-  if settings.service_id is not null and p_external > 0 then
+  if settings.service_id is not null and p_external > 0 and (settings.is_well or settings.not_before <= now()) then
     select coalesce(array_agg(c.notificatie_id), '{}'), coalesce(array_agg(0::bigint), '{}'), array_agg(e.notificatie_id),
         array_agg(c.next_attempt_at), array_agg(c.claimed_by is not null),
         array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))
       into ids, receivers, earlier, due, lost, orphans
     from (
-      select l.notificatie_id, l.hoofd_object_uuid, l.claimed_by, l.next_attempt_at from delivery l
+      select l.notificatie_id, l.hoofd_object_uuid, l.claimed_by, l.next_attempt_at, l.aside from delivery l
       where l.abonnement_id = 0 and l.status = 'gepland' and l.next_attempt_at <= now()
-        and l.next_attempt_at >= looked_from(true, settings.changed_at, p_age, 0, p_receivers, p_ages)
+        and l.next_attempt_at >= looked_from(settings.is_well, settings.changed_at, p_age, 0, p_receivers, p_ages)
         and (l.claimed_by is null or is_claimable(l, p_worker, p_busy_messages, p_busy_receivers))
       order by l.next_attempt_at, l.notificatie_id limit p_external for update skip locked) c
     left join lateral (
       select e.notificatie_id from delivery e
-      where settings.in_order and e.abonnement_id = 0 and e.hoofd_object_uuid = c.hoofd_object_uuid
+      where settings.in_order and not c.aside and not e.aside and e.abonnement_id = 0 and e.hoofd_object_uuid = c.hoofd_object_uuid
         and e.status = 'gepland' and e.notificatie_id < c.notificatie_id
       order by e.notificatie_id limit 1) e on true;
   end if;
@@ -2803,10 +2820,10 @@ begin
         array_agg(not exists (select from notificatie n where n.id = c.notificatie_id)) as orphans
       into of_subscribers
     from (
-      select a.id as abonnement_id, a.in_order, l.notificatie_id, l.hoofd_object_uuid, l.claimed_by, l.next_attempt_at
+      select a.id as abonnement_id, a.in_order, l.notificatie_id, l.hoofd_object_uuid, l.claimed_by, l.next_attempt_at, l.aside
       from abonnement a,
         lateral (
-          select l.notificatie_id, l.next_attempt_at, l.hoofd_object_uuid, l.claimed_by from delivery l
+          select l.notificatie_id, l.next_attempt_at, l.hoofd_object_uuid, l.claimed_by, l.aside from delivery l
           -- What is due; of one that is probed else what would be due first.
           where l.abonnement_id = a.id and l.status = 'gepland'
             and l.next_attempt_at <= case when a.failures >= p_sparing then 'infinity' else now() end
@@ -2821,7 +2838,7 @@ begin
       limit p_total) c
     left join lateral (
       select e.notificatie_id from delivery e
-      where c.in_order and e.abonnement_id = c.abonnement_id and e.hoofd_object_uuid = c.hoofd_object_uuid
+      where c.in_order and not c.aside and not e.aside and e.abonnement_id = c.abonnement_id and e.hoofd_object_uuid = c.hoofd_object_uuid
         and e.status = 'gepland' and e.notificatie_id < c.notificatie_id
       order by e.notificatie_id limit 1) e on true;
     if of_subscribers.ids is not null then
@@ -3963,61 +3980,115 @@ AS $function$
     when 'openbaar' then 5 when 'vertrouwelijk' then 6 when 'zaakvertrouwelijk' then 7 else 8 end::smallint
 $function$;
 
--- Records attempts to deliver: the delivery goes, is planned again or has failed, its abonnement is well or not, and what waited for it may go.
-CREATE OR REPLACE FUNCTION record_attempts(p_messages bigint[], p_receivers bigint[], p_numbers integer[], p_outcomes text[], p_statuses integer[], p_answers text[], p_ms integer[], p_waits double precision[], p_rests double precision[], p_sparing integer, p_probes double precision[], p_unsubscribed text, OUT places integer[], OUT released boolean, OUT recovered boolean)
+-- A receiver accepts messages: its rest ends, and from so many failures on what waits goes at once (empty: never). Gives whether it does.
+CREATE OR REPLACE FUNCTION receiver_answers(p_receiver bigint, p_failures integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  failures integer;
+  since timestamptz;
+begin
+  if p_receiver = 0 then
+    select x.failures, x.failing_since into failures, since from external_receiver x for update;
+    update external_receiver set failures = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null;
+  else
+    select a.failures, a.failing_since into failures, since from abonnement a where a.id = p_receiver for update;
+    update abonnement a set failures = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null
+      where a.id = p_receiver;
+    if (select a.callback_url = '' from abonnement a where a.id = p_receiver) then return false; end if;
+  end if;
+  if coalesce(failures < p_failures, true) then return false; end if;
+  update delivery l set next_attempt_at = n.aanmaakdatum, retries = l.refusals, aside = false
+    from notificatie n
+    where l.abonnement_id = p_receiver and l.status = 'gepland' and l.claimed_by is null and (l.next_attempt_at > now() or l.aside)
+      and n.id = l.notificatie_id;
+  update delivery l set status = 'gepland', next_attempt_at = n.aanmaakdatum, retries = l.refusals, aside = false, cause = null
+    from notificatie n
+    where l.abonnement_id = p_receiver and l.status = 'mislukt' and l.ended_at >= since and l.place is null
+      and (l.refusals = 0 or l.refusals < (select max_retries from notificatie_settings)) and n.id = l.notificatie_id;
+  return true;
+end $function$;
+
+-- Records attempts to deliver: the delivery goes, is planned again or has failed, its receiver is well or not, and what waited for it may go.
+CREATE OR REPLACE FUNCTION record_attempts(p_messages bigint[], p_receivers bigint[], p_numbers integer[], p_outcomes text[], p_statuses integer[], p_answers text[], p_ms integer[], p_waits double precision[], p_rests double precision[], p_sparing integer, p_probes double precision[], p_unsubscribed text, OUT places integer[], OUT released boolean, OUT recovered boolean, OUT failed integer[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
+  settings record;
   objects uuid[];
+  well bigint[];
+  well_at timestamptz[];
   more integer[];
   more_objects uuid[];
+  more_ended timestamptz[];
   next_ids bigint[];
   next_receivers bigint[];
-  of_subscribers integer[];
+  receiver bigint;
 begin
+  recovered := false;
+  select i.max_retries, i.backoff_max, i.outage_counts into settings from notificatie_settings i;
   with gone as (
     delete from delivery l
     using unnest(p_messages, p_receivers, p_numbers, p_outcomes) with ordinality as u(message, receiver, number, outcome, place)
     where u.outcome = 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
       and l.attempt = u.number and l.claimed_by is not null
-    returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid
+    returning u.place::integer as place, l.abonnement_id, l.begun_at, l.hoofd_object_uuid
   ), logged as (
     insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, duration_ms, outcome, http_status, answer)
     select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place], p_outcomes[place],
       p_statuses[place], p_answers[place]
     from gone on conflict do nothing
   )
-  select coalesce(array_agg(place), '{}'), coalesce(array_agg(hoofd_object_uuid), '{}') into places, objects from gone;
+  select coalesce(array_agg(place), '{}'), coalesce(array_agg(hoofd_object_uuid), '{}'), array_agg(abonnement_id),
+      array_agg(begun_at + p_ms[place] * interval '1 ms')
+    into places, objects, well, well_at from gone;
   if 'delivered' <> any (p_outcomes) then
-    with kept as (
-      -- A probe before its time uses none of the attempts of its message. A message that is refused for good (4xx) keeps its
-      -- attempts too, but leaves the order of its main object: it holds up no other.
+    with judged as (
+      select u.*, o.retries, o.refusals + case when is_refused then 1 else 0 end as refusals, is_refused, is_well_else,
+        always_counts and is_early as keeps, always_counts and not is_early and o.retries >= settings.max_retries
+          or not always_counts and is_well_else and o.refusals + case when is_refused then 1 else 0 end >= settings.max_retries as is_last,
+        coalesce(o.begun_at, now()) + coalesce(u.ms, 0) * interval '1 ms' as ended,
+        -- The next moment is counted from when this attempt was planned: a sender that is late does not shift the schedule.
+        case when o.retries > 0 then least(greatest(o.begun_at - o.next_attempt_at, interval '0'), interval '5 seconds',
+          u.wait * interval '0.5 second') else interval '0' end as late
+      from unnest(p_messages, p_receivers, p_numbers, p_outcomes, p_statuses, p_ms, p_waits, p_rests)
+        with ordinality as u(message, receiver, number, outcome, status, ms, wait, rest, place)
+      join delivery o on o.notificatie_id = u.message and o.abonnement_id = u.receiver
+      left join lateral (
+        select a.failing_since from abonnement a where a.id = u.receiver
+        union all select x.failing_since from external_receiver x where u.receiver = 0) r on true
+      -- Whether the receiver accepted something since the last attempt of this one.
+      cross join lateral (select r.failing_since is null or coalesce(r.failing_since > o.ended_at, false) as is_well_else,
+        o.next_attempt_at > o.begun_at as is_early,
+        settings.outage_counts = 'alle' or settings.outage_counts = 'extern' and u.receiver = 0 as always_counts) w
+      cross join lateral (select o.ended_at is not null and is_well_else as is_refused) x
+      where u.outcome <> 'delivered'
+    ), kept as (
       update delivery l set
-        status = case when u.wait is null and not u.probe then 'mislukt' else 'gepland' end,
-        next_attempt_at = case when u.probe then l.next_attempt_at else clock_timestamp() + u.wait * interval '1 second' end,
-        ended_at = case when u.wait is null and not u.probe then clock_timestamp() end,
-        cause = case when u.wait is null and not u.probe then case u.outcome when 'http' then 'http-' || u.status else u.outcome end end,
-        retries = l.retries + case when u.wait is null or u.probe then 0 else 1 end,
-        hoofd_object_uuid = case when u.refused then gen_random_uuid() else l.hoofd_object_uuid end,
+        status = case when is_last then 'mislukt' else 'gepland' end,
+        next_attempt_at = case when is_last then null when keeps then l.next_attempt_at
+          else greatest(ended + coalesce(wait, settings.backoff_max) * interval '1 second' - late, ended + rest * interval '1 second') end,
+        ended_at = ended,
+        cause = case when is_last then case u.outcome when 'http' then 'http-' || u.status else u.outcome end end,
+        retries = l.retries + case when is_last or keeps then 0 else 1 end,
+        refusals = u.refusals,
+        -- Of these statuses the message is the cause, where the receiver accepts others.
+        aside = is_refused and coalesce(u.status in (400, 413, 415, 422), false),
         claimed_by = null
-      from (
-        select v.*, o.hoofd_object_uuid as object, o.next_attempt_at > o.begun_at as probe,
-          coalesce(v.status between 400 and 499 and v.status not in (408, 409, 425, 429), false) as refused
-        from unnest(p_messages, p_receivers, p_numbers, p_outcomes, p_statuses, p_waits)
-          with ordinality as v(message, receiver, number, outcome, status, wait, place)
-        join delivery o on o.notificatie_id = v.message and o.abonnement_id = v.receiver
-      ) u
-      where u.outcome <> 'delivered' and l.notificatie_id = u.message and l.abonnement_id = u.receiver
+      from judged u
+      where l.notificatie_id = u.message and l.abonnement_id = u.receiver
         and l.attempt = u.number and l.claimed_by is not null
-      returning u.place::integer as place, l.begun_at, u.object as hoofd_object_uuid, l.status = 'mislukt' as is_last
+      returning u.place::integer as place, l.begun_at, l.hoofd_object_uuid, l.ended_at, l.status = 'mislukt' as is_last
     ), logged as (
       insert into delivery_attempt (notificatie_id, abonnement_id, number, begun_at, duration_ms, outcome, http_status, answer, is_last)
       select p_messages[place], p_receivers[place], p_numbers[place], coalesce(begun_at, now()), p_ms[place],
         p_outcomes[place], p_statuses[place], p_answers[place], is_last
       from kept on conflict do nothing
     )
-    select array_agg(place), array_agg(hoofd_object_uuid) into more, more_objects from kept;
+    select array_agg(place), array_agg(hoofd_object_uuid), array_agg(ended_at), array_agg(place) filter (where is_last)
+      into more, more_objects, more_ended, failed from kept;
     places := places || coalesce(more, '{}');
     objects := objects || coalesce(more_objects, '{}');
   end if;
@@ -4028,7 +4099,7 @@ begin
   from unnest(places, objects) as o(place, object),
     lateral (
       select e.notificatie_id, e.abonnement_id, e.next_attempt_at from delivery e
-      where e.abonnement_id = p_receivers[o.place] and e.hoofd_object_uuid = o.object and e.status = 'gepland'
+      where e.abonnement_id = p_receivers[o.place] and e.hoofd_object_uuid = o.object and e.status = 'gepland' and not e.aside
       order by e.notificatie_id limit 1) f
   where f.next_attempt_at is null;
   released := next_ids is not null;
@@ -4043,21 +4114,34 @@ begin
     where l.notificatie_id = first.notificatie_id and l.abonnement_id = first.abonnement_id;
   end if;
 
-  select array_agg(o.place) into of_subscribers from unnest(places) as o(place) where p_receivers[o.place] <> 0;
-  if of_subscribers is null then return; end if;
-  -- It accepts again: what waits for its next attempt goes now, and first what was made first.
-  update delivery l set next_attempt_at = n.aanmaakdatum
-    from abonnement a, notificatie n
-    where a.failures >= p_sparing and a.id in (
-        select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
-      and l.abonnement_id = a.id and l.status = 'gepland' and l.claimed_by is null and l.next_attempt_at > now()
-      and n.id = l.notificatie_id;
-  recovered := found;
+  -- What a receiver accepted before it began to fail says nothing of how it is now.
+  for receiver in
+    select w.id from (select v.id, max(v.at) as at from unnest(well, well_at) as v(id, at) group by 1) w
+    cross join lateral (
+      select a.failures, a.failing_since, a.not_before from abonnement a where a.id = w.id
+      union all select x.failures, x.failing_since, x.not_before from external_receiver x where w.id = 0) r
+    where (r.failures > 0 or r.not_before is not null) and w.at >= coalesce(r.failing_since, '-infinity')
+    order by 1
+  loop
+    recovered := receiver_answers(receiver, case when receiver <> 0 or settings.outage_counts = 'geen' then p_sparing end) or recovered;
+  end loop;
   released := released or recovered;
-  update abonnement a set failures = 0, failing_since = null, not_before = null, last_outcome = null, last_http_status = null
-    where a.id in (select p_receivers[o.place] from unnest(of_subscribers) as o(place) where p_outcomes[o.place] = 'delivered')
-      and (a.failures > 0 or a.not_before is not null);
-  update abonnement a set failures = a.failures + f.count, failing_since = coalesce(a.failing_since, now()),
+  if more is null then return; end if;
+  with f as (
+    select p_receivers[o.place] as receiver, count(*)::integer as count, max(p_rests[o.place]) as rest, min(o.ended) as since,
+      coalesce(bool_or(p_statuses[o.place] = 410), false) as unsubscribed,
+      (array_agg(p_outcomes[o.place] order by o.place desc))[1] as outcome,
+      (array_agg(p_statuses[o.place] order by o.place desc))[1] as http_status
+    from unnest(more, more_ended) as o(place, ended)
+    where o.ended > coalesce((select max(v.at) from unnest(well, well_at) as v(id, at) where v.id = p_receivers[o.place]), '-infinity')
+    group by 1
+  ), of_external as (
+    update external_receiver x set failures = x.failures + f.count, failing_since = coalesce(x.failing_since, f.since),
+      last_outcome = f.outcome, last_http_status = f.http_status,
+      not_before = greatest(x.not_before, now() + f.rest * interval '1 second')
+    from f where f.receiver = 0
+  )
+  update abonnement a set failures = a.failures + f.count, failing_since = coalesce(a.failing_since, f.since),
       last_outcome = f.outcome, last_http_status = f.http_status,
       -- Before the first probe there is no such place, and greatest looks at nothing that is empty.
       not_before = greatest(a.not_before, now() + f.rest * interval '1 second', now() + interval '1 second'
@@ -4065,14 +4149,7 @@ begin
       status = case when f.unsubscribed and a.status = 'actief' then 'opgezegd' else a.status end,
       reason = case when f.unsubscribed and a.status = 'actief' then p_unsubscribed else a.reason end,
       status_since = case when f.unsubscribed and a.status = 'actief' then now() else a.status_since end
-    from (
-      select p_receivers[o.place] as receiver, count(*)::integer as count, max(p_rests[o.place]) as rest,
-        coalesce(bool_or(p_statuses[o.place] = 410), false) as unsubscribed,
-        (array_agg(p_outcomes[o.place] order by o.place desc))[1] as outcome,
-        (array_agg(p_statuses[o.place] order by o.place desc))[1] as http_status
-      from unnest(of_subscribers) as o(place) group by 1 having bool_and(p_outcomes[o.place] <> 'delivered')
-    ) f
-    where a.id = f.receiver;
+    from f where a.id = f.receiver;
 end $function$;
 
 CREATE OR REPLACE FUNCTION recount_besluit()

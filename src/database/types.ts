@@ -1231,6 +1231,10 @@ export interface Delivery {
    */
   abonnementId: Generated<number>;
   /**
+   * It was refused for what it is while its receiver accepted others: later messages of its main object do not wait for it.
+   */
+  aside: Generated<boolean>;
+  /**
    * Number of the last attempt that was begun; 0: none.
    */
   attempt: Generated<number>;
@@ -1247,7 +1251,7 @@ export interface Delivery {
    */
   claimedBy: number | null;
   /**
-   * When it failed for the last time.
+   * When an attempt failed for the last time.
    */
   endedAt: string | null;
   /**
@@ -1267,11 +1271,15 @@ export interface Delivery {
    */
   place: number | null;
   /**
+   * Retries that were refused while its receiver accepted others.
+   */
+  refusals: Generated<number>;
+  /**
    * It was delivered or failed before and is sent again because somebody asked.
    */
   replay: Generated<boolean>;
   /**
-   * Retries that were planned since it was made or resent.
+   * Retries that were planned since it was made, resent, or its receiver answered again: the next delay follows from it.
    */
   retries: Generated<number>;
   /**
@@ -1608,6 +1616,33 @@ export interface EnkelvoudiginformatieobjectVersie {
    * Day of sending.
    */
   verzenddatum: string | null;
+}
+
+export interface ExternalReceiver {
+  /**
+   * Since when attempts fail; empty: they do not.
+   */
+  failingSince: string | null;
+  /**
+   * Attempts that failed since the last one that succeeded.
+   */
+  failures: Generated<number>;
+  /**
+   * Status of that answer.
+   */
+  lastHttpStatus: number | null;
+  /**
+   * Outcome of the last attempt that failed; empty: the last one succeeded.
+   */
+  lastOutcome: string | null;
+  /**
+   * Nothing is sent to it before this moment: it asked for that.
+   */
+  notBefore: string | null;
+  /**
+   * True; keeps it to one row.
+   */
+  singleton: Generated<boolean>;
 }
 
 export interface Feed {
@@ -2604,7 +2639,11 @@ export interface NotificatieSettings {
    */
   mode: Generated<string>;
   /**
-   * Since when sending is paused; empty: it is not.
+   * At which receivers an attempt counts while the receiver fails as a whole: none (geen), the external service (extern), or all (alle).
+   */
+  outageCounts: Generated<string>;
+  /**
+   * Since when sending is paused, to all receivers; empty: it is not.
    */
   pausedAt: string | null;
   /**
@@ -5417,6 +5456,7 @@ export interface DB {
   enkelvoudiginformatieobject: Enkelvoudiginformatieobject;
   enkelvoudiginformatieobjectCount: EnkelvoudiginformatieobjectCount;
   enkelvoudiginformatieobjectVersie: EnkelvoudiginformatieobjectVersie;
+  externalReceiver: ExternalReceiver;
   feed: Feed;
   feedSnapshot: FeedSnapshot;
   file: File;

@@ -26,12 +26,11 @@ const FIXED = 180
 export const SPARING = { failures: 5, probes: [5, 10, 20, 40, 80, 160, 300] }
 
 /**
- * Seconds until the next attempt, when `retries` were done already; undefined: there is no next one.
+ * Seconds until the next attempt, when `retries` were done already. Whether there is one is decided where the attempt is recorded.
  * @param asked seconds that the receiver asked for (Retry-After): it is not sooner
  */
-export function delayAfter(retries: number, settings: Retry, asked = 0): number | undefined {
-  const { maxRetries, backoff, backoffMax, baseFactor } = settings
-  if (retries >= maxRetries) return undefined
+export function delayAfter(retries: number, settings: Omit<Retry, 'maxRetries'>, asked = 0): number {
+  const { backoff, backoffMax, baseFactor } = settings
   if (backoff === false || backoff === 0) return Math.max(FIXED, asked)
   const [factor, base] = backoff === true ? [1, 2] : [backoff, baseFactor]
   return Math.max(Math.min(backoffMax, factor * base ** retries), asked)
@@ -41,7 +40,7 @@ export function delayAfter(retries: number, settings: Retry, asked = 0): number 
 export function schedule(settings: Retry): { retry: number; delay: number; at: number }[] {
   let at = 0
   return Array.from({ length: settings.maxRetries }, (_, retries) => {
-    const delay = delayAfter(retries, settings) ?? 0
+    const delay = delayAfter(retries, settings)
     at += delay
     return { retry: retries + 1, delay, at }
   })

@@ -97,7 +97,7 @@ export type Attempt = {
   code?: string
 }
 
-/** `wait`: seconds until the next attempt; null: there is none. */
+/** `wait`: seconds until the next attempt, if there is one; null: it was delivered. */
 export type Ended = Attempt & {
   notificatieId: number
   abonnementId: number
@@ -210,28 +210,32 @@ function opened({ auth, certificateKey, ondertekening, ...others }: SealedAsText
   }
 }
 
+/** Whether an attempt was the caller's, and whether the delivery failed with it. */
+export type Recorded = { isOurs: boolean; isLast: boolean }
+
 /** Why an abonnement ended whose receiver says that it is gone. */
 const UNSUBSCRIBED = 'De ontvanger heeft opgezegd (antwoord 410).'
 
 /**
  * Records attempts that ended: the delivery goes, is planned again or has failed, the abonnement is known to be well or not, and
  * the next message of the same main object may go.
- * @returns for each whether it was still the caller's; otherwise another worker found it lost and has made its own. Whether
- *   something became due, and whether that is what waited for a receiver, which is due since it was made.
+ * @returns for each whether it was still the caller's, otherwise another worker found it lost and has made its own; and whether the
+ *   delivery failed with it. Whether something became due, and whether that is what waited for a receiver, which is due since it was made.
  */
 export async function record(
   { sql }: Database,
   ended: Ended[],
-): Promise<{ ours: boolean[]; released: boolean; recovered: boolean }> {
+): Promise<{ recorded: Recorded[]; released: boolean; recovered: boolean }> {
   const column = <K extends keyof Ended>(name: K) => ended.map((one) => one[name] ?? null)
-  const rows = await sql<{ places: number[]; released: boolean; recovered: boolean | null }[]>`
-    select places, released, recovered from record_attempts(${column('notificatieId')}::bigint[], ${column('abonnementId')}::bigint[],
+  const rows = await sql<{ places: number[]; failed: number[] | null; released: boolean; recovered: boolean }[]>`
+    select places, failed, released, recovered from record_attempts(${column('notificatieId')}::bigint[], ${column('abonnementId')}::bigint[],
       ${column('attempt')}::integer[], ${column('outcome')}::text[], ${column('httpStatus')}::integer[],
       ${column('answer')}::text[], ${column('ms')}::integer[], ${column('wait')}::float8[],
       ${column('retryAfter')}::float8[], ${SPARING.failures}::int, ${SPARING.probes}::float8[], ${UNSUBSCRIBED})`
-  const { places, released, recovered } = one(rows)
-  const ours = new Set(places)
-  return { ours: ended.map((_, index) => ours.has(index + 1)), released, recovered: recovered ?? false }
+  const { places, failed, released, recovered } = one(rows)
+  const [ours, last] = [new Set(places), new Set(failed)]
+  const recorded = ended.map((_, index) => ({ isOurs: ours.has(index + 1), isLast: last.has(index + 1) }))
+  return { recorded, released, recovered }
 }
 
 const PORTION = 1000
@@ -247,7 +251,7 @@ export async function releaseStuck({ sql }: Database): Promise<number> {
     from (
       select notificatie_id, abonnement_id from (
         select distinct on (abonnement_id, hoofd_object_uuid) notificatie_id, abonnement_id, next_attempt_at
-        from delivery where status = 'gepland' and ${isSent(sql, 'delivery')}
+        from delivery where status = 'gepland' and not aside and ${isSent(sql, 'delivery')}
         order by abonnement_id, hoofd_object_uuid, notificatie_id
       ) eerste where next_attempt_at is null
       union
@@ -275,16 +279,21 @@ const isSent = (sql: postgres.Sql, l: 'l' | 'delivery') => sql`
 const receivers = (sql: postgres.Sql) => sql<
   { id: number; moment: string; probed: boolean; well: boolean; changed: string }[]
 >`
-  select ${EXTERNAL}::bigint as id, '-infinity'::timestamptz as moment, false as probed, true as well, changed_at as changed
-  from notificatie_settings where service_id is not null
+  select ${EXTERNAL}::bigint as id, coalesce(not_before, '-infinity') as moment, false as probed, not_before is null as well, changed_at as changed
+  from notificatie_settings cross join external_receiver where service_id is not null
   union all
   select id, coalesce(not_before, '-infinity'), failures >= ${SPARING.failures}, failures = 0 and not_before is null, status_since
-  from abonnement where status = 'actief' and callback_url <> '' and deleted_at is null`
+  from abonnement where status = 'actief' and callback_url <> '' and deleted_at is null
+    and exists (select from notificatie_settings where paused_at is null)`
 
-/** Plans the next look, at the moment that the next delivery is due: a job that wakes a sender. */
-export async function planNextLook({ sql }: Database, from: LookFrom): Promise<void> {
-  await sql`
-    select add_job('send-notificaties', job_key => 'send-notificaties:later', run_at => straks)
+/**
+ * Plans the next look, at the moment that the next delivery is due: a job that wakes a sender.
+ * @returns in how many seconds that is; undefined: there is none
+ */
+export async function planNextLook({ sql }: Database, from: LookFrom): Promise<number | undefined> {
+  const [row] = await sql<{ seconds: number }[]>`
+    select extract(epoch from straks - clock_timestamp())::float8 as seconds,
+      add_job('send-notificaties', job_key => 'send-notificaties:later', run_at => straks)
     from (
       select min(greatest(case when o.probed then now() else l.next_attempt_at end, o.moment)) as straks
       from (${receivers(sql)}) o
@@ -294,6 +303,7 @@ export async function planNextLook({ sql }: Database, from: LookFrom): Promise<v
           >= looked_from(o.well, o.changed, ${from.age}::float8, o.id, ${from.receivers}::bigint[], ${from.ages}::float8[])
         order by l.next_attempt_at, l.notificatie_id limit 1) l
     ) x where straks is not null`
+  return row?.seconds
 }
 
 const OVERDUE_S = 3

@@ -36,7 +36,7 @@ export async function resendFailed(m: Mutation, selection: Selection): Promise<R
           and ${meant} and (aanmaakdatum, id) > (${moment}::text::timestamptz, ${id}::bigint)
         order by aanmaakdatum, id limit ${20 * PORTION}
       ), opnieuw as (
-        update delivery l set status = 'gepland', retries = 0, next_attempt_at = now(), ended_at = null
+        update delivery l set status = 'gepland', retries = 0, refusals = 0, aside = false, next_attempt_at = now(), ended_at = null
         from portie where l.notificatie_id = portie.id and ${isMeant(filter)}
         returning l.notificatie_id
       )

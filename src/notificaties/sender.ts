@@ -39,6 +39,7 @@ import {
   type Ended,
   LOOK_AT_ALL,
   planNextLook,
+  type Recorded,
   record,
   releaseStuck,
   renewPlans,
@@ -99,6 +100,9 @@ const MOST_UNRECORDED = 1_000 // with so many nothing more is sent
 const LOOK_AGAIN_MS = 1_000 // a look that failed is tried again after this, twice as long each time,
 const LOOK_AGAIN_MOST_MS = 30_000 // up to this
 
+const ALARM_MOST_S = 86_400 // what is planned later is left to the job
+const CANNOT_WAKE = 'a sender that woke for a retry failed: a job does it again'
+
 const CANNOT_RECORD =
   'the outcome of a notification could not be recorded: it is tried again, and not sent again meanwhile'
 
@@ -122,10 +126,10 @@ export function openSender(parts: SenderParts): Sender {
   let recording = parts.open()
   const delivery: Deliver = openDelivery(config, box)
   const recordTogether = together({ ms: COLLECT_MS, portion: PORTION }, async (ended: Ended[]) => {
-    const { ours, released, recovered } = await record(recording, ended)
+    const { recorded, released, recovered } = await record(recording, ended)
     if (recovered) bounds.forget()
     if (released) await lookAgain()
-    return ours
+    return recorded
   })
   const busy = new Map<string, Claimed>()
   const delivering = new Set<Promise<void>>()
@@ -145,12 +149,15 @@ export function openSender(parts: SenderParts): Sender {
   let lastPool = ''
   let asleepSince = Number.NEGATIVE_INFINITY
   const bounds = openLowerBounds()
+  /** For the moment of the next retry. A job is there for when this process has died; it comes when the queue is polled, seconds late. */
+  let alarm: NodeJS.Timeout | undefined
   let lastRelease = { at: Number.NEGATIVE_INFINITY, ms: 0 }
 
-  return {
+  const own: Sender = {
     async run(poolId, { all = false } = {}) {
       if (all || lastPool !== poolId) bounds.forget()
       lastPool = poolId
+      clearTimeout(alarm)
       if (loop?.poolId === poolId && !loop.stopping) {
         loop.isAsked = true
         return loop.wake()
@@ -169,6 +176,7 @@ export function openSender(parts: SenderParts): Sender {
       await Promise.all(delivering)
     },
     stop() {
+      clearTimeout(alarm)
       if (!loop) return
       loop.stopping = true
       loop.wake()
@@ -189,11 +197,13 @@ export function openSender(parts: SenderParts): Sender {
     },
     close: async () => {
       closed = true
+      clearTimeout(alarm)
       if (loop) loop.stopping = true
       for (const timer of unrecorded.values()) clearTimeout(timer)
       await Promise.all([delivery.close(), database.close(), recording.close()])
     },
   }
+  return own
 
   async function lookOn(mine: Loop, signal: Signal, worker: number): Promise<void> {
     const began = performance.now()
@@ -268,9 +278,17 @@ export function openSender(parts: SenderParts): Sender {
     await patiently(async () => {
       await goToSleep(worker)
       if (performance.now() - began > SHIFT_MS || mine.stopping) await wakeAnother()
-      else await planNextLook(database, bounds.from(performance.now()))
+      else wakeIn(await planNextLook(database, bounds.from(performance.now())), mine.poolId)
     })
     asleepSince = performance.now()
+  }
+
+  /** @param seconds undefined: there is nothing to wake for */
+  function wakeIn(seconds: number | undefined, poolId: string): void {
+    clearTimeout(alarm)
+    if (seconds === undefined || seconds > ALARM_MOST_S || closed || loop) return
+    const wake = () => void own.run(poolId).catch((error) => repeats.say('error', { err: error }, CANNOT_WAKE))
+    alarm = setTimeout(wake, Math.max(0, seconds * 1000)).unref()
   }
 
   /**
@@ -431,17 +449,16 @@ export function openSender(parts: SenderParts): Sender {
     // After a failure of an abonnement the next waits until that is recorded: it decides when the abonnement is tried again.
     if (isDelivered || abonnementId === EXTERNAL) open.delete(keyOf(one))
     freed()
-    const asked = abonnementId === EXTERNAL ? undefined : ended.retryAfter
-    const wait = isDelivered ? null : (delayAfter(one.retries, one, asked) ?? null)
+    const wait = isDelivered ? null : delayAfter(one.retries, one, ended.retryAfter)
     await recordOutcome(one, { ...ended, notificatieId, abonnementId, attempt, wait })
   }
 
   /** Has an attempt recorded; when that fails, tries it again later, however often. @param tries that failed before */
   async function recordOutcome(one: Claimed, ended: Ended, tries = 0): Promise<void> {
     const key = keyOf(one)
-    let ours: boolean
+    let recorded: Recorded
     try {
-      ours = await persist(() => recordTogether(ended))
+      recorded = await persist(() => recordTogether(ended))
     } catch (error) {
       recordFailures.inc()
       if (closed || busy.get(key) !== one) return // whoever finds it in nobody's hands claims it again
@@ -460,10 +477,10 @@ export function openSender(parts: SenderParts): Sender {
       if (loop) loop.wake()
       else await wakeAnother().catch(() => {}) // or it is overdue soon, and found
     }
-    tell(one, ended, ours)
+    tell(one, ended, recorded)
   }
 
-  function tell(one: Claimed, ended: Ended, ours: boolean): void {
+  function tell(one: Claimed, ended: Ended, { isOurs, isLast }: Recorded): void {
     const { message, attempt } = one
     const isDelivered = ended.outcome === 'delivered'
     notificationAttempts.inc({ outcome: ended.outcome })
@@ -477,7 +494,7 @@ export function openSender(parts: SenderParts): Sender {
       attempt,
       ms: ended.ms,
     }
-    if (!ours) log.warn(facts, 'another worker has taken this notification over; this attempt does not count')
+    if (!isOurs) log.warn(facts, 'another worker has taken this notification over; this attempt does not count')
     else if (isDelivered) log.debug(facts, 'notification delivered')
     else
       log.warn(
@@ -486,8 +503,8 @@ export function openSender(parts: SenderParts): Sender {
           kind: ended.outcome,
           status: ended.httpStatus,
           ...(ended.code && { code: ended.code }),
-          final_try: ended.wait === null,
-          retry_in: ended.wait,
+          final_try: isLast,
+          retry_in: isLast ? null : ended.wait,
         },
         'notification_delivery_failed',
       )

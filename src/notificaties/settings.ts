@@ -19,6 +19,8 @@ export const NotificationSettings = Type.Object({
   baseFactor: Type.Integer({ minimum: 1, maximum: 1000 }),
   /** Messages of one main object wait for each other. */
   inOrder: Type.Boolean(),
+  /** At which receivers an attempt counts while the receiver fails as a whole. */
+  outageCounts: Type.Enum(['geen', 'extern', 'alle']),
 })
 export type NotificationSettings = Static<typeof NotificationSettings>
 
@@ -27,9 +29,18 @@ export async function readSettings(db: ReadDb): Promise<NotificationSettings> {
   const row = await db
     .selectFrom('notificatieSettings as i')
     .leftJoin('service as d', 'd.id', 'i.configuredServiceId')
-    .select(['d.slug as dienst', 'i.maxRetries', 'i.backoff', 'i.backoffMax', 'i.baseFactor', 'i.inOrder'])
+    .select([
+      'd.slug as dienst',
+      'i.maxRetries',
+      'i.backoff',
+      'i.backoffMax',
+      'i.baseFactor',
+      'i.inOrder',
+      'i.outageCounts',
+    ])
     .executeTakeFirstOrThrow()
-  return { ...row, backoff: row.backoff as number | boolean }
+  const outageCounts = row.outageCounts as NotificationSettings['outageCounts']
+  return { ...row, backoff: row.backoff as number | boolean, outageCounts }
 }
 
 /**

@@ -95,6 +95,7 @@ export async function givenChange(
 /** Lets time pass: everything that is planned comes nearer. */
 export async function elapse({ database: { sql } }: TestApp, seconds: number): Promise<void> {
   await sql`update delivery set next_attempt_at = next_attempt_at - ${seconds} * interval '1 second'`
+  await sql`update external_receiver set not_before = not_before - ${seconds} * interval '1 second'`
 }
 
 export async function stateOf({ database: { sql } }: TestApp, uuid: string): Promise<Record<string, unknown>> {

@@ -28,7 +28,12 @@ type RetryFields = Pick<NotificationSettings, 'maxRetries' | 'backoff' | 'backof
 /** The fields as they stand in the form: text. */
 type Values = Record<(typeof FIELD_NAMES)[number], string>
 const RETRY_NAMES = ['maxRetries', 'backoffSoort', 'backoff', 'backoffMax', 'baseFactor'] as const
-const FIELD_NAMES = ['apiRoot', 'clientId', 'termijn', 'inOrder', ...RETRY_NAMES] as const
+const FIELD_NAMES = ['apiRoot', 'clientId', 'termijn', 'inOrder', 'outageCounts', ...RETRY_NAMES] as const
+const OUTAGE_COUNTS = words({
+  extern: 'alleen bij de notificatiedienst',
+  alle: 'bij alle ontvangers',
+  geen: 'bij geen ontvanger',
+})
 
 export function registerNotificatieSettings(app: FastifyInstance): void {
   app.get(PATH, { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
@@ -102,6 +107,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     return reply.page('notificatie-settings', {
       title: title(),
       fields,
+      outageCounts: Object.entries(OUTAGE_COUNTS),
       faults,
       hasSecret: now.dienst?.hasSecret ?? false,
       hasService: now.dienst !== null,
@@ -132,6 +138,8 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     const retry = readRetry(fields, faults)
     const termijn = readNumber(fields.termijn, { min: 0.1, max: 300, decimalen: true }, 'termijn', faults)
     const { apiRoot, clientId } = fields
+    const outageCounts = fields.outageCounts as NotificationSettings['outageCounts']
+    if (!(outageCounts in OUTAGE_COUNTS)) faults.outageCounts = t('Kies een van de drie mogelijkheden.')
     if (apiRoot !== '') Object.assign(faults, urlFault(apiRoot))
     if (/\p{Cc}/u.test(clientId) || clientId.length > 255)
       faults.clientId = t('Vul ten hoogste 255 tekens in, zonder regeleinden.')
@@ -167,6 +175,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
           ...retry,
           dienst: apiRoot === '' ? null : slug,
           inOrder: fields.inOrder !== '',
+          outageCounts,
         })
         const [voor, na] = [toAudit(oud), toAudit(await readCurrent(m.read))]
         if (secret === '' && JSON.stringify(voor) === JSON.stringify(na)) throw NOTHING_CHANGED
@@ -217,6 +226,7 @@ function toFields({ dienst, ...instellingen }: Current): Values {
     clientId: dienst?.clientId ?? '',
     termijn: numberText((dienst?.timeoutMs ?? 10_000) / 1000),
     inOrder: instellingen.inOrder ? 'true' : '',
+    outageCounts: instellingen.outageCounts,
     ...retryFields(instellingen),
   }
 }
@@ -233,7 +243,7 @@ function retryFields({ maxRetries, backoff, backoffMax, baseFactor }: RetryField
 }
 
 function toAudit({ dienst, ...instellingen }: Current) {
-  const { maxRetries, backoff, backoffMax, baseFactor, inOrder } = instellingen
+  const { maxRetries, backoff, backoffMax, baseFactor, inOrder, outageCounts } = instellingen
   return {
     apiRoot: dienst?.apiRoot ?? null,
     clientId: dienst?.clientId ?? null,
@@ -243,6 +253,7 @@ function toAudit({ dienst, ...instellingen }: Current) {
     backoffMax,
     baseFactor,
     inOrder,
+    outageCounts,
   }
 }
 

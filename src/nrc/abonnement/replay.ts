@@ -101,7 +101,7 @@ async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unkn
         coalesce((select max(p.number) from delivery_attempt p where p.notificatie_id = n.id and p.abonnement_id = a.id), 0)
       from meant n cross join (select id, callback_url from abonnement where id = ${abonnementId}) a
       on conflict (notificatie_id, abonnement_id) do update
-        set status = 'gepland', retries = 0, next_attempt_at = excluded.next_attempt_at, ended_at = null, replay = true
+        set status = 'gepland', retries = 0, refusals = 0, aside = false, next_attempt_at = excluded.next_attempt_at, ended_at = null, replay = true
         where delivery.status = 'mislukt'
     )
     select count(*)::int as seen from meant`.execute(m.trx)
@@ -160,7 +160,7 @@ export async function replayPortion(m: Mutation, id: number): Promise<boolean> {
 
 async function planFailed(m: Mutation, row: Row, most: number): Promise<{ planned: number; done: boolean }> {
   const rows = await m.sql<{ id: number }[]>`
-    update delivery l set status = 'gepland', retries = 0, next_attempt_at = now(), ended_at = null, replay = true
+    update delivery l set status = 'gepland', retries = 0, refusals = 0, aside = false, next_attempt_at = now(), ended_at = null, replay = true
     from (select notificatie_id from delivery
       where abonnement_id = ${row.abonnementId} and status = 'mislukt' and notificatie_id > ${row.position}
       order by notificatie_id limit ${most} for update) m

@@ -291,7 +291,7 @@ export const BOUNDS: Mutant[] = [
     ['a reason that rows share has at most 1,000 characters', "'#', 'g'), 1000)", "'#', 'g'), 1001)"],
   ]),
   ...of(
-    'sql/0010-notificaties.sql',
+    'sql/0019-delivery.sql',
     [
       [
         'an abonnement that fails is probed before its messages are due',
@@ -300,10 +300,33 @@ export const BOUNDS: Mutant[] = [
       ],
       [
         'when an abonnement accepts again, what waits for its next attempt goes',
-        'where a.failures >= p_sparing and a.id in (',
-        'where false and a.id in (',
+        '  if coalesce(failures < p_failures, true) then',
+        '  if true then',
       ],
     ],
     ['test/nrc/abonnement/probe.test.ts'],
+  ),
+  ...of(
+    'sql/0019-delivery.sql',
+    [
+      ['a receiver is the cause of 401, a message is not', 'in (400, 413, 415, 422)', 'in (400, 401, 413, 415, 422)'],
+      ['a message may be the cause of 422', 'in (400, 413, 415, 422)', 'in (400, 413, 415)'],
+      [
+        'a message that is refused holds its place until the receiver accepts others',
+        'aside = is_refused and',
+        'aside =',
+      ],
+      [
+        'while a receiver fails as a whole no attempt counts',
+        'or not always_counts and is_well_else and',
+        'or not always_counts and',
+      ],
+      [
+        'what failed while its abonnement was away goes when it is back',
+        'and l.ended_at >= since and l.place is null',
+        'and false',
+      ],
+    ],
+    ['test/notificaties/odd-receivers.test.ts'],
   ),
 ]

@@ -753,7 +753,7 @@ export const SHARED: Mutant[] = [
   },
   {
     what: 'a receiver that failed is looked at from the oldest on',
-    file: 'sql/0010-notificaties.sql',
+    file: 'sql/0019-delivery.sql',
     search: 'looked_from(a.failures = 0 and a.not_before is null, a.status_since, p_age',
     replace: 'looked_from(true, a.status_since, p_age',
     tests: ['test/notificaties/lower-bounds.test.ts'],

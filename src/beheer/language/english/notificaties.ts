@@ -1,5 +1,11 @@
 // Notifications, channels and their settings.
 export const notificaties: Record<string, string> = {
+  'Pogingen tellen tijdens een storing': 'Attempts count during an outage',
+  'alleen bij de notificatiedienst': 'at the notifications service only',
+  'bij alle ontvangers': 'at all receivers',
+  'bij geen ontvanger': 'at no receiver',
+  'Telt een poging niet, dan mislukt een bericht pas als het wordt geweigerd terwijl de ontvanger andere berichten aanneemt.':
+    'Where an attempt does not count, a message fails only when it is refused while the receiver accepts others.',
   'Zoals programma’s het noemen, bijvoorbeeld objecten. De naam kan later niet meer wijzigen.':
     'As programs call it, for example objecten. The name cannot be changed later.',
   Kenmerken: 'Attributes',
