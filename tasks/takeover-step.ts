@@ -5,7 +5,7 @@ import Type, { type Static } from 'typebox'
 import { isConflict, isUnavailable, kyselyOn } from '../src/database/database.ts'
 import { StoreUnavailable } from '../src/documenten/storage/index.ts'
 import { readInput } from '../src/http/input.ts'
-import { AGAIN_SECONDS } from '../src/overnemen/patience.ts'
+import { AGAIN_SECONDS, faultOf, isOwnFault } from '../src/overnemen/patience.ts'
 import type { portionRunner } from '../src/overnemen/portions.ts'
 import { SourceUnavailable } from '../src/overnemen/source.ts'
 import { queueStep, stopRound, type TakeoverParts } from '../src/overnemen/takeover.ts'
@@ -32,16 +32,17 @@ export function takeoverStep({ database, runner }: Parts): Task {
       if (await inSpiteOfConflicts(() => runner.runStep(stap, abortSignal))) await queueStep(trx, stap, rij)
     } catch (error) {
       // Without values: a message of the driver may quote them, and messages of jobs are kept and logged.
-      const { name, code } = error as { name?: string; code?: string }
-      const fault = [name, code].filter(Boolean).join(' ')
+      const fault = faultOf(error)
       const isAway = error instanceof SourceUnavailable || error instanceof StoreUnavailable || isUnavailable(error)
+      // What fails the same way each time is not tried for ten minutes first: somebody has to be told.
+      const isLast = !isAway && (job.attempts >= job.max_attempts || isOwnFault(error))
       // As the queue waits after a failure: longer each time.
       const seconds = isAway ? AGAIN_SECONDS : Math.exp(Math.min(job.attempts, 10))
       await database.sql`
-        update takeover_step set fault = ${fault}, retry_at = now() + ${seconds} * interval '1 second'
+        update takeover_step set fault = ${fault}, retry_at = ${isLast ? null : database.sql`now() + ${seconds} * interval '1 second'`}
         where id = ${stap} and done_at is null`
       if (isAway) return queueStep(trx, stap, rij, AGAIN_SECONDS)
-      if (job.attempts >= job.max_attempts) await stopRound(database, stap)
+      if (isLast) await stopRound(database, stap)
       throw new StepFailed(fault)
     }
   }

@@ -18,6 +18,23 @@ export function isSourceAway(error: unknown): boolean {
   return isUnavailable(error) || (typeof code === 'string' && /^(08|28|3D|42501$|55000$)/.test(code))
 }
 
+/**
+ * A fault of our own question, or of our own program: the source is there, and the same step fails the same way each time. Values
+ * that a source cannot hold and statements that it does not understand are SQLSTATE 22 and 42.
+ */
+export function isOwnFault(error: unknown): boolean {
+  if (isSourceAway(error)) return false
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: string }
+  return typeof code === 'string' ? /^(22|42)[0-9A-Z]{3}$/.test(code) : OWN_FAULTS.has(name ?? '')
+}
+const OWN_FAULTS = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'])
+
+/** What an error may say of itself where people read it: its kind and place, and no value. */
+export function faultOf(error: unknown): string {
+  const { name, code, table_name, column_name, routine } = (error ?? {}) as Record<string, string | undefined>
+  return [name, code, [table_name, column_name].filter(Boolean).join('.'), code && routine].filter(Boolean).join(' ')
+}
+
 /** @throws SourceUnavailable for what is no fault of the question */
 export async function askSource<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -67,6 +84,11 @@ const REASONS: [RegExp, string, string][] = [
     /42P01|42703/,
     'de database van de bron mist een tabel of kolom',
     'the database of the source lacks a table or column',
+  ],
+  [
+    /\b(22|42)[0-9A-Z]{3}\b|\b(Type|Range|Reference|Syntax)Error/,
+    'de bron is er, en Zaakstroom stelt haar een vraag die zij niet kent. Opnieuw proberen helpt niet: meld deze regel, met de versies van Zaakstroom en van de bron, bij wie Zaakstroom levert. Er staan geen gegevens in',
+    'the source is there, and Zaakstroom asks it what it does not know. Trying again does not help: send this line, with the versions of Zaakstroom and of the source, to whoever delivers Zaakstroom to you. It holds no data',
   ],
   [/57P03/, 'de database van de bron start op', 'the database of the source is starting'],
   [/53300/, 'de bron heeft geen verbinding meer vrij', 'the source has no connection left'],

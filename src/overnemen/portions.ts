@@ -13,6 +13,7 @@ import type { Numbers } from '../lib/numbers.ts'
 import { type AddressCounts, type Addresses, addCounts, addresses, adopt } from './addresses.ts'
 import { writeApplicaties } from './applicaties.ts'
 import { bringContents } from './bytes.ts'
+import { countedFindings } from './census.ts'
 import { deleteBelow, deleteGone, finish } from './ending.ts'
 import { judge, judgeGeometry } from './judge.ts'
 import { KINDS, kindOf } from './kinds.ts'
@@ -302,6 +303,14 @@ const OWN: Record<string, OwnStep> = {
   async bestanden(parts, takeover, step, open) {
     const { source, copy } = await open(takeover)
     return bringContents(parts.database.sql, parts.store, takeover, step, source.contents, copy?.copyFiles)
+  },
+  async telling(parts, takeover, _step, open) {
+    const { source } = await open(takeover)
+    const findings = await countedFindings(parts.database.sql, source, takeover)
+    return async (sql) => {
+      await sql`delete from takeover_remark where takeover_id = ${takeover.id} and code = 'telling-anders'`
+      return { findings, next: null }
+    }
   },
   async afronden(parts, takeover) {
     return (sql) => finish(sql, parts, takeover)

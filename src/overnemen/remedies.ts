@@ -32,6 +32,7 @@ export const REMEDIES = {
   'zonder-versie': 'laat de bron nakijken',
   'bron-fout': 'laat de bron nakijken; de volgende ronde vraagt het opnieuw',
   hoofdobject: 'laat de bron nakijken',
+  'telling-anders': 'draai een ronde met --alles; blijft het staan, laat dan de bron nakijken',
   waarde: 'herstel de waarde in de bron en draai nog een ronde',
   verplicht: 'vul het veld in de bron en draai nog een ronde',
   regel: 'herstel de waarde in de bron en draai nog een ronde',

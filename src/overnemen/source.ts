@@ -94,6 +94,8 @@ export type StepPlan = {
 }
 /** By the first three hexadecimal digits. */
 export type Census = Map<string, { count: number; sum: number }>
+/** A row, what it is read with, and a checksum of what it refers to. */
+export type CensusRow = { owner: string; uuid: string; hash: number }
 export type Step = {
   name: string
   above: string | null
@@ -141,6 +143,9 @@ export type Source = {
   census?(kind: string): Promise<Census>
   /** The uuids in one of these parts. */
   uuidsIn?(kind: string, part: string): Promise<string[]>
+  /** How many rows of a kind there are and what they refer to, in parts by what they are read with. */
+  relations?(kind: string): Promise<Census>
+  relationsIn?(kind: string, part: string): Promise<CensusRow[]>
   /** Whether an object that a round did not see is gone; absent: it is. */
   isGone?(kind: string, uuid: string): Promise<boolean>
   /** Beginnings of URLs by which the installation may name itself. Only what the operator confirms is taken for one. */

@@ -9,6 +9,7 @@ import { one } from '../database/rows.ts'
 import { ownAddress } from '../http/links.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { apiSource } from './api/source.ts'
+import { ownersThatDiffer } from './census.ts'
 import { sinceOf } from './changes.ts'
 import { openContents } from './contents.ts'
 import { moveNumbers, numberPerYear } from './numbers.ts'
@@ -131,6 +132,9 @@ export async function startRound(parts: TakeoverParts, takeover: Takeover, sourc
   const { database, config } = parts
   const isLater = takeover.kind === 'open-zaak' && takeover.round > 1 && !takeover.trial
   const since = isLater && takeover.settings.wijzigingen ? await sinceOf(database.sql, takeover) : undefined
+  // What nothing tells of is found by counting.
+  const untold = since && (await ownersThatDiffer(database.sql, source, takeover))
+  if (untold) for (const kind of ['zaak', 'document', 'besluit'] as const) since.again[kind].push(...untold[kind])
   const plans = await source.plan(takeover.round, since)
   const numbers = takeover.trial ? undefined : await source.numbers()
   await database.sql.begin(async (sql) => {
@@ -165,6 +169,7 @@ function ownSteps({ settings: { naast, bestanden, bytes }, trial, kind }: Takeov
   if (!trial || (kind === 'open-zaak' && (bestanden !== undefined || bytes === 'laten')))
     for (let part = 0; part < naast; part++)
       steps.push({ phase: 2, name: 'bestanden', above: String(part), until: String(naast), expected: 0 })
+  if (!trial && kind === 'open-zaak') steps.push({ phase: 2, name: 'telling', expected: 0 })
   return [...steps, { phase: 3, name: 'afronden', expected: 0 }]
 }
 

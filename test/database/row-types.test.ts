@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import postgres from 'postgres'
 import t from 'tap'
 import { withSchema } from '../../src/database/schema.ts'
-import { createTables } from '../overnemen/open-zaak-schema.ts'
+import { createNotificationTables, createTables } from '../overnemen/open-zaak-schema.ts'
 import { emptyDatabase, testDatabase } from '../setup.ts'
 import { type Kind, type RawStatement, rawStatements, type Stated } from './raw-statements.ts'
 
@@ -57,6 +57,9 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/organisations/load.ts loadTable': 'the table is each one of the export',
   'src/organisations/remove.ts removeOrganisation': 'the table is each one of the schema',
   'src/overnemen/answers.ts pathsOf': 'the table is that of the kind that is taken over',
+  'src/overnemen/census.ts rowsThatDiffer': 'tables and columns come from the kind that is counted',
+  'src/overnemen/open-zaak/source.ts relations': 'tables and columns come from the kind that is counted',
+  'src/overnemen/open-zaak/source.ts relationsIn': 'tables and columns come from the kind that is counted',
   'src/overnemen/changes.ts goneMain': 'the table is that of the kind that is taken over',
   'src/overnemen/changes.ts goneBelow': 'the table is that of the kind that is taken over',
   'src/overnemen/check.ts checkTakeover': 'the table is that of the kind that is taken over',
@@ -128,7 +131,10 @@ t.test('The row types of raw statements are what PostgreSQL gives', async (t) =>
   const centre = postgres(withSchema(url, 'centre'), { max: 1, onnotice: () => {} })
   const openZaak = postgres((await emptyDatabase(t)).url, { max: 1, onnotice: () => {} })
   t.teardown(() => Promise.all([sql.end(), centre.end(), openZaak.end()]))
-  await openZaak.unsafe(createTables()) // the columns of Open Zaak that we read; which can be null is not told there
+  await openZaak.unsafe(
+    `create schema nrc; set search_path = nrc, public; ${createNotificationTables()}; set search_path = public`,
+  )
+  await openZaak.unsafe(`${createTables()}; set search_path = public, nrc`) // the columns of Open Zaak that we read; which can be null is not told there
   await sql.unsafe(
     "create schema centre; select set_config('search_path', current_setting('search_path') || ', centre', false)",
   )
@@ -168,6 +174,12 @@ t.test('The row types of raw statements are what PostgreSQL gives', async (t) =>
           isTheirs ? { ...catalogue, nullable: new Map() } : catalogue,
         )
         for (const fault of found) faults.add(fault)
+        // Their keys are integers in one version and bigints in another: what a value is must not depend on the column beside it.
+        const untyped = isTheirs && /\$\d+(?!\d|::)/.exec(text)
+        if (untyped)
+          faults.add(
+            `a value without a type beside their columns: ${text.slice(Math.max(0, untyped.index - 40), untyped.index + 4)}`,
+          )
       } catch (error) {
         failures.push(`${(error as Error).message}: ${text}`)
       }

@@ -7,7 +7,7 @@ import { switchWarnings } from '../../src/overnemen/takeover.ts'
 import { API, builtIn } from '../nrc/given.ts'
 import { subscriber } from '../nrc/subscriber.ts'
 import { emptyDatabase } from '../setup.ts'
-import { createTables } from './open-zaak-schema.ts'
+import { createNotificationTables } from './open-zaak-schema.ts'
 
 const UUID = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
 const TYPE = '/catalogi/api/v1/zaaktypen/1'
@@ -19,7 +19,7 @@ t.test(
     const good = await subscriber(t, { auth: 'Bearer goed' })
     const open = await subscriber(t, { auth: 'x', open: 204, status: 500 })
     const old = postgres(url, { max: 1, onnotice: () => {} })
-    await old.unsafe(createTables())
+    await old.unsafe(createNotificationTables())
     await old`insert into datamodel_kanaal values (1, ${UUID(1)}, 'zaken', '', '{zaaktype}'), (2, ${UUID(2)}, 'eigen', 'https://x.nl', '{kleur}')`
     await old`insert into datamodel_abonnement (id, uuid, callback_url, auth, client_id, auth_type, secret, send_cloudevents) values
     (1, ${UUID(3)}, ${good.url}, 'Bearer goed', 'beheer', '', '', false),

@@ -1,6 +1,6 @@
 // A generated installation of Open Zaak: a catalogue, and as many cases as are asked with what hangs on them.
 import postgres from 'postgres'
-import { createTables } from './open-zaak-schema.ts'
+import { createTables, type Version } from './open-zaak-schema.ts'
 
 /** The address by which it names itself in its data. */
 export const OLD = 'http://oud.example'
@@ -36,15 +36,15 @@ export const KIND = {
 /** Makes the tables and fills them. Every second case is closed; every case has a document when `documents` is so many. */
 export async function fillOpenZaak(
   url: string,
-  counts: { zaken: number; documents: number; audit?: number },
+  counts: { zaken: number; documents: number; audit?: number; version?: Version },
 ): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   try {
-    await sql.unsafe(createTables())
+    await sql.unsafe(createTables(counts.version))
     await sql.unsafe(`
       insert into django_site (id, domain, name) values (1, 'oud.example', 'oud');
-      insert into zgw_consumers_service (id, label, api_type, api_root, client_id, secret) values
-        (1, 'Elders', 'ztc', 'http://elders.example/catalogi/api/v1/', '', '');
+      insert into zgw_consumers_service (id, uuid, slug, label, api_type, api_root, timeout, jwt_valid_for) values
+        (1, '${uuidOf(KIND.other, 99)}', 'elders', 'Elders', 'ztc', 'http://elders.example/catalogi/api/v1/', 10, 43200);
       insert into catalogi_catalogus (id, uuid, domein, rsin, naam, contactpersoon_beheer_naam, versie)
         values (1, '${uuidOf(KIND.catalogus, 1)}', 'TEST', '${RSIN}', 'Test', 'Beheerder', '');
       insert into catalogi_zaaktype (id, uuid, identificatie, zaaktype_omschrijving, zaaktype_omschrijving_generiek,
@@ -105,8 +105,8 @@ export async function fillOpenZaak(
         from generate_series(2, ${counts.zaken}, 2) n;
       insert into zaken_resultaat (id, uuid, zaak_id, _resultaattype_id, toelichting)
         select n, ${sqlUuid(KIND.resultaat)}, n, 1, '' from generate_series(2, ${counts.zaken}, 2) n;
-      insert into documenten_enkelvoudiginformatieobjectcanonical (id, lock, latest_version_id)
-        select n, '', n from generate_series(1, ${counts.documents}) n;
+      insert into documenten_enkelvoudiginformatieobjectcanonical (id, lock)
+        select n, '' from generate_series(1, ${counts.documents}) n;
       insert into documenten_enkelvoudiginformatieobject (id, uuid, canonical_id, versie, begin_registratie, identificatie,
         bronorganisatie, creatiedatum, titel, vertrouwelijkheidaanduiding, auteur, status, beschrijving, ondertekening_soort,
         formaat, taal, bestandsnaam, inhoud, link, integriteit_algoritme, integriteit_waarde, _informatieobjecttype_id,
@@ -201,4 +201,21 @@ export async function fillOtherKinds(url: string): Promise<void> {
   } finally {
     await sql.end()
   }
+}
+
+/** Removes a case as that program does: with all that hangs on it, and its audit trail. By the number that it was filled with. */
+export async function deleteCase(old: postgres.Sql, n: number): Promise<void> {
+  await old.unsafe(`
+    delete from zaken_natuurlijkpersoon where rol_id in (select id from zaken_rol where zaak_id = ${n});
+    delete from zaken_status where zaak_id = ${n};
+    delete from zaken_rol where zaak_id = ${n};
+    delete from zaken_resultaat where zaak_id = ${n};
+    delete from zaken_zaakinformatieobject where zaak_id = ${n};
+    delete from documenten_objectinformatieobject where _zaak_id = ${n};
+    delete from zaken_relevantezaakrelatie where zaak_id = ${n} or _relevant_zaak_id = ${n};
+    delete from zaken_zaakrelatie where zaak_id = ${n} or _gerelateerde_zaak_id = ${n};
+    update zaken_zaak set hoofdzaak_id = null where hoofdzaak_id = ${n};
+    delete from audittrails_audittrail where right(hoofd_object, 36) = '${uuidOf(KIND.zaak, n)}';
+    delete from zaken_zaak where identificatie_ptr_id = ${n};
+    delete from zaken_zaakidentificatie where id = ${n};`)
 }

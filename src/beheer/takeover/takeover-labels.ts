@@ -78,6 +78,7 @@ const STEPS: Record<string, string> = words({
   uitstel: 'Verwijzingen naar wat later kwam',
   verdwenen: 'Wat in de bron is verwijderd',
   bestanden: 'Inhoud van documenten',
+  telling: 'Tellen wat er aan beide kanten is',
   afronden: 'Afronden',
 })
 
@@ -97,6 +98,7 @@ const CODES: Record<string, string> = words({
   'bestand-malware': 'virusscanner laat het bestand niet toe',
   'bestand-onleesbaar': 'bestand kan niet worden gelezen',
   'bestand-naam': 'bestand kan hier niet zo heten',
+  'telling-anders': 'staat hier anders volgens de telling',
   'omvang-anders': 'bestand heeft een andere grootte',
   'lijst-ontbreekt': 'de bron heeft deze lijst niet',
   geometrie: 'geometrie kan niet worden gelezen',

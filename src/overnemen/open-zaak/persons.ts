@@ -50,7 +50,7 @@ export function identities(sql: postgres.Sql | postgres.TransactionSql, schema: 
     if (ids.length === 0 || !schema.has(`${table}.${column}`)) return new Map()
     const rows = await sql<
       Row[]
-    >`select * from ${sql(table)} where ${sql(column)} = any(${ids as number[]}) order by id desc`
+    >`select * from ${sql(table)} where ${sql(column)} = any(${ids as number[]}::bigint[]) order by id desc`
     return new Map(rows.map((row) => [row[column], row]))
   }
   const idsOf = (rows: Map<unknown, Row>) => [...rows.values()].map(({ id }) => id)

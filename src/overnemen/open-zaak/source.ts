@@ -4,13 +4,15 @@ import type postgres from 'postgres'
 import { openDatabase } from '../../database/database.ts'
 import { expected, lastOf, one } from '../../database/rows.ts'
 import { isUuid } from '../../lib/uuid.ts'
+import { censusPart, censusParts, censusRows } from '../census.ts'
 import { boundsOf } from '../changes.ts'
-import type { Taken } from '../kinds.ts'
+import { kindOf, type Taken } from '../kinds.ts'
 import { paced } from '../pace.ts'
 import { askSource } from '../patience.ts'
 import type {
   ApplicatieRow,
   AuditRow,
+  CensusRow,
   Contents,
   Finding,
   Portion,
@@ -140,7 +142,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     return inSnapshot(async (sql) => {
       const rows = await sql.unsafe<(Taken & { key: number })[]>(
         `select x.${query.key} as key, ${query.select(known)} from ${query.table} x ${query.joins ?? ''}
-         where x.${query.key} > $1 and x.${query.key} <= $2 ${divide} ${query.where ? `and ${query.where}` : ''}
+         where x.${query.key} > $1::bigint and x.${query.key} <= $2::bigint ${divide} ${query.where ? `and ${query.where}` : ''}
          order by x.${query.key} limit ${PORTION}`,
         [after, Number(step.until ?? Number.MAX_SAFE_INTEGER), ...(changed ? [changed.keys] : [])],
         { prepare: true },
@@ -164,8 +166,8 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     ...[after, last, part, parts]: [number, number, number, number]
   ): Promise<Finding[]> {
     const rows = await sql<{ id: number }[]>`
-      select x.id from documenten_enkelvoudiginformatieobjectcanonical x where x.id > ${after} and x.id <= ${last}
-        and x.id % ${parts} = ${part} and not exists (select from documenten_enkelvoudiginformatieobject v where v.canonical_id = x.id) order by x.id`
+      select x.id from documenten_enkelvoudiginformatieobjectcanonical x where x.id > ${after}::bigint and x.id <= ${last}::bigint
+        and x.id % ${parts}::bigint = ${part}::bigint and not exists (select from documenten_enkelvoudiginformatieobject v where v.canonical_id = x.id) order by x.id`
     return rows.map(({ id }) => ({
       kind: 'document',
       key: `canonical ${id}`,
@@ -266,7 +268,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
     const after = Number(step.position ?? step.above ?? -1)
     return inSnapshot(async (sql) => {
       const rows = await sql.unsafe<(AuditRow & { key: number })[]>(
-        `${AUDIT} where x.id > $1 and x.id <= $2 order by x.id limit ${PORTION}`,
+        `${AUDIT} where x.id > $1::bigint and x.id <= $2::bigint order by x.id limit ${PORTION}`,
         [after, Number(step.until ?? Number.MAX_SAFE_INTEGER)],
         { prepare: true },
       )
@@ -291,12 +293,12 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
           ? await sql<(Reservering & { key: number })[]>`
               select i.id as key, 'zaak' as kind, i.identificatie, i.bronorganisatie, null as moment
               from zaken_zaakidentificatie i
-              where i.id > ${after} and not exists (select from zaken_zaak z where z.identificatie_ptr_id = i.id)
-              order by i.id limit ${PORTION}`
+              where i.id > ${after}::bigint and not exists (select from zaken_zaak z where z.identificatie_ptr_id = i.id)
+              order by i.id limit ${PORTION}::bigint`
           : known.has('documenten_reserveddocument.id')
             ? await sql<(Reservering & { key: number })[]>`
                 select id as key, 'document' as kind, identificatie, bronorganisatie, date_created as moment
-                from documenten_reserveddocument where id > ${after} order by id limit ${PORTION}`
+                from documenten_reserveddocument where id > ${after}::bigint order by id limit ${PORTION}::bigint`
             : []
       const last = rows.at(-1)?.key
       const next = rows.length === PORTION ? `${kind}:${last}` : kind === 'zaak' ? 'document:-1' : null
@@ -311,7 +313,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
   ): Promise<Record<Owner, number[]>> {
     const lines = await sql<{ name: string; uuid: string }[]>`
       select distinct split_part(reverse(hoofd_object), '/', 2) as name, right(hoofd_object, 36) as uuid
-      from audittrails_audittrail where id > ${audit - LATE} and aanmaakdatum >= ${moment}::timestamptz
+      from audittrails_audittrail where id > ${audit - LATE}::bigint and aanmaakdatum >= ${moment}::timestamptz
         and hoofd_object ~ '/(zaken|besluiten|enkelvoudiginformatieobjecten)/[0-9a-f-]{36}$'`
     const named = (path: string) =>
       lines.flatMap(({ name, uuid }) => ([...name].reverse().join('') === path && isUuid(uuid) ? [uuid] : []))
@@ -405,7 +407,7 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
         const highest = async (table: string, prefix: string) => {
           if (!known.has(`${table}.identificatie`)) return 0
           const rows = await sql<{ highest: number | null }[]>`
-            select max(substring(identificatie from ${`^${prefix}-\\d{4}-(\\d{10,15})$`})::bigint) as highest from ${sql(table)}`
+            select max(substring(identificatie from ${`^${prefix}-\\d{4}-(\\d{10,15})$`}::text)::bigint) as highest from ${sql(table)}`
           return one(rows).highest ?? 0
         }
         return {
@@ -438,22 +440,48 @@ export async function openZaakSource(url: string, options: Options): Promise<Sou
       return inSnapshot(async (sql) => {
         const [first, last] = boundsOf(part)
         const rows = await sql<{ uuid: string }[]>`
-          select distinct uuid from ${sql(mainTable(kind))} where uuid >= ${first} and uuid <= ${last}`
+          select distinct uuid from ${sql(mainTable(kind))} where uuid >= ${first}::uuid and uuid <= ${last}::uuid`
         return rows.map(({ uuid }) => uuid)
       })
     },
 
+    async relations(kind) {
+      const rows = relationsOf(kind)
+      if (rows === undefined) return new Map()
+      return inSnapshot(async (sql) => {
+        const parts = await sql.unsafe<{ part: string; count: number; sum: number }[]>(censusParts(rows))
+        return new Map(parts.map(({ part, count, sum }) => [part, { count, sum }]))
+      })
+    },
+
+    async relationsIn(kind, part) {
+      const rows = relationsOf(kind)
+      if (rows === undefined) return []
+      return inSnapshot(async (sql) => [...(await sql.unsafe<CensusRow[]>(censusPart(rows, 1), boundsOf(part)))])
+    },
+
     close: () => database.close(),
+  }
+
+  /** Undefined: this version has no table of them. */
+  function relationsOf(name: string): string | undefined {
+    const { select, table, key, joins = '', where } = queryOf(name)
+    if (!known.has(`${table}.${key}`)) return undefined
+    return censusRows(kindOf(name), `select ${select(known)} from ${table} x ${joins} ${where ? `where ${where}` : ''}`)
   }
 
   function readStep(step: Step): Promise<Portion> {
     if (step.name === 'applicatie') return readApplicaties()
     if (step.name === 'audit') return readAudit(step)
     if (step.name === 'reservering') return readReservations(step)
-    const query = QUERIES.find(({ kind }) => kind === step.name)
-    if (!query) throw new Error(`there is no step ${step.name}`)
-    return readKind(query, step)
+    return readKind(queryOf(step.name), step)
   }
+}
+
+function queryOf(name: string): Query {
+  const query = QUERIES.find(({ kind }) => kind === name)
+  if (!query) throw new Error(`there is no step ${name}`)
+  return query
 }
 
 /** The process that held the snapshot of the round ended, and the snapshot with it. */

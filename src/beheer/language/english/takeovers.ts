@@ -31,6 +31,7 @@ export const takeovers: Record<string, string> = {
   'Wat onder documenten hangt': 'What hangs below documents',
   'Verwijzingen naar wat later kwam': 'References to what came later',
   'Wat in de bron is verwijderd': 'What was deleted in the source',
+  'Tellen wat er aan beide kanten is': 'Counting what both sides have',
   'Inhoud van documenten': 'Content of documents',
   Afronden: 'Finishing',
   Bron: 'Source',
@@ -175,6 +176,9 @@ export const takeovers: Record<string, string> = {
   Adressen: 'Addresses',
   'oud adres, wordt het onze': 'old address, becomes ours',
   'misschien een oud adres': 'perhaps an old address',
+  'staat hier anders volgens de telling': 'differs here by the count',
+  'draai een ronde met --alles; blijft het staan, laat dan de bron nakijken':
+    'run a round with --alles; if it stays, have the source checked',
   'nummers van zaken per jaar': 'numbers of cases per year',
   'identificatie komt vaker voor': 'identification occurs more than once',
   'haalt de elfproef niet': 'fails the eleven check',
