@@ -20,8 +20,8 @@ type Checks = Record<'database' | 'schema' | 'key' | 'storage' | 'queue', Check>
  * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, key, storage and queue,
  * each for at most two seconds, and is 503 when one fails or the process is stopping. A queue that is late is told but
  * does not take the API out of service: its requests do not depend on it. Nor does a replica that cannot be read, or a malware
- * scanner that is away. It is `degraded`, with 200, when documents can be read and not be written, or another host takes writes:
- * everything else works, at every process alike. The names that Open Zaak uses work too.
+ * scanner that is away. It is `degraded`, with 200, when documents can be read and not be written, S3 or Azure is slow or away, or another
+ * host takes writes: everything else works, at every process alike. The names that Open Zaak uses work too.
  * @returns what answers such a request
  */
 export function registerHealth(
@@ -103,7 +103,7 @@ export async function readiness(parts: {
       if (ring.lacking.size > 0)
         return { status: 'degraded', detail: `DATA_KEYS lacks ${[...ring.lacking].join(', ')}` }
     }),
-    check('not writable', () => checkStore(parts.store)),
+    storeState(parts.store),
     check('not readable', async () => {
       const rows = await sql<{ seconds: number }[]>`
         select coalesce(extract(epoch from now() - min(run_at)), 0)::float8 as seconds
@@ -144,24 +144,60 @@ export async function registryReadiness(registry: Pick<Database, 'answers'>): Pr
 /** Of the storage and the scanner alone, without the database. */
 export async function storageChecks(store: Store): Promise<Pick<Checks, 'storage' | 'malwareScanner'>> {
   const { scanner } = store
-  const storage = await check('not writable', () => checkStore(store))
+  const storage = await storeState(store)
   return { storage, ...(scanner && { malwareScanner: await check('no answer', () => scanner.check()) }) }
 }
 
-/** A store that cannot be written to, as a full one, still gives what is in it: then no process is better than another. */
-async function checkStore(store: Store): Promise<Check | undefined> {
+/** What was found of a store, and the look at it that is under way. */
+type Looked = { running?: Promise<Check> | undefined; last?: { check: Check; at: number } | undefined }
+const looked = new WeakMap<Store, Looked>()
+
+const PATIENCE_MS = 500
+const OLD_MS = 30_000
+
+/**
+ * How a store is. A look at one that is slow goes on beside the requests that ask, and what it finds is remembered: until then the
+ * one before counts. A store that all processes share takes none of them out of service: none is better than another.
+ */
+async function storeState(store: Store): Promise<Check> {
+  const state = looked.get(store) ?? {}
+  looked.set(store, state)
+  state.running ??= lookAt(store).then((check) => {
+    state.last = { check, at: performance.now() }
+    state.running = undefined
+    return check
+  })
+  const { last } = state
+  const isFresh = last && performance.now() - last.at < OLD_MS
+  const late = sleep(isFresh ? PATIENCE_MS : WAIT_MS, undefined, { ref: false })
+  return (await Promise.race([state.running, late])) ?? (isFresh ? last.check : unusable(store, NO_ANSWER))
+}
+
+async function lookAt(store: Store): Promise<Check> {
   try {
     await store.check()
-    return undefined
+    return { status: 'ok' }
   } catch {
-    await store.read(newKey()) // nothing is there, and it says so as long as it can be read
-    return { status: 'degraded', detail: 'not writable: documents are read, and new ones refused' }
+    // A store that cannot be written to, as a full one, still gives what is in it.
+    return store.read(newKey()).then(
+      () => ({ status: 'degraded', detail: 'not writable: documents are read, and new ones refused' }),
+      () => unusable(store, 'not writable'),
+    )
   }
 }
 
+/** A directory may be away at this machine alone. */
+const unusable = ({ backend }: Store, detail: string): Check => ({
+  status: backend === 'filesystem' ? 'failed' : 'degraded',
+  detail,
+})
+
+const WAIT_MS = 2000
+const NO_ANSWER = 'no answer within 2 s'
+
 async function check(fault: string, work: () => Promise<unknown>): Promise<Check> {
   const { promise: late, resolve } = Promise.withResolvers<Check>()
-  const timer = setTimeout(resolve, 2000, { status: 'failed', detail: 'no answer within 2 s' })
+  const timer = setTimeout(resolve, WAIT_MS, { status: 'failed', detail: NO_ANSWER })
   try {
     return await Promise.race([
       work().then((result) => (result as Check | undefined) ?? { status: 'ok' as const }),

@@ -4,11 +4,14 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Backend } from '../../src/config/storage.ts'
 import { readConfig } from '../../src/config.ts'
 import { openStores } from '../../src/documenten/storage/choose.ts'
 import { removeUnfinished, type Store, StoreUnavailable } from '../../src/documenten/storage/index.ts'
+import { storageChecks } from '../../src/operations/health.ts'
+import { until } from '../until.ts'
 import { givenAzure, givenS3 } from './storage-servers.ts'
 
 type Test = { teardown(work: () => unknown): unknown }
@@ -207,4 +210,56 @@ t.test('the libraries of the blob stores are loaded when they are used, and not 
     env,
   })
   t.strictSame(JSON.parse(stdout || `"${stderr}"`), [[], ['@aws-sdk', '@smithy']])
+})
+
+t.test('a store that refuses is not asked again by every write, until one succeeds', async (t) => {
+  for (const [status, code] of [
+    [503, 'SlowDown'],
+    [403, 'AccessDenied'],
+  ] as const) {
+    let refuses = true
+    const { store, seen } = await givenMeddled(t, 's3_storage', async (incoming, response) => {
+      if (!refuses || !isWrite(incoming)) return undefined
+      response.writeHead(status, { 'content-type': 'application/xml' })
+      response.end(`<Error><Code>${code}</Code><Message>no</Message></Error>`)
+      return 'answered'
+    })
+    await t.rejects(store.write('a', chunks('a')), StoreUnavailable)
+    const first = seen.length
+    for (let i = 0; i < 100; i++) await t.rejects(store.write('b', chunks('b'), { fresh: true }), { code })
+    t.ok(seen.length <= 2 * first, `${seen.length} requests, ${first} of them for the first write`)
+    refuses = false
+    await until('a write tries, and the others follow', async () => {
+      await store.write('c', chunks('c'), { fresh: true }).catch(() => {})
+      return (await keys(store)).includes('c')
+    })
+    await Promise.all(['d', 'e', 'f'].map((key) => store.write(key, chunks(key), { fresh: true })))
+    t.strictSame(await keys(store), ['c', 'd', 'e', 'f'])
+  }
+})
+
+for (const backend of ['s3_storage', 'azure_blob_storage'] as const) {
+  t.test(`${backend}: a store that is slow takes no process out of service, and its state is remembered`, async (t) => {
+    let waits = 1_100
+    const { store } = await givenMeddled(t, backend, async () => {
+      await sleep(waits)
+      return undefined
+    })
+    t.match(await storageChecks(store), { storage: { status: /ok|degraded/ } })
+    await until('the look ends', async () => (await storageChecks(store)).storage.status === 'ok')
+    const began = performance.now()
+    t.match(await storageChecks(store), { storage: { status: 'ok' } })
+    t.ok(performance.now() - began < 1_000, 'nobody waits for the look that goes on')
+    waits = 30_000
+  })
+}
+
+t.test('who sends a small document hears within seconds that the store does not answer', async (t) => {
+  const { store } = await givenMeddled(t, 's3_storage', async () => {
+    await new Promise(() => {})
+    return 'answered'
+  })
+  const began = performance.now()
+  await t.rejects(store.write('a', chunks('a'), { fresh: true }), { code: 'timeout' })
+  t.ok(performance.now() - began < 20_000)
 })

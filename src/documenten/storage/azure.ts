@@ -18,12 +18,14 @@ import {
   guarded,
   inParts,
   measure,
+  openBrake,
   PART_DEADLINE_MS,
   PARTS_AT_ONCE,
   statusOf,
   storeFaults,
   TRIES,
   unusedKey,
+  wholeDeadline,
   wholeSize,
   withDeadline,
 } from './blob.ts'
@@ -36,6 +38,7 @@ const NOTHING_THERE = { ifNoneMatch: '*' }
 export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>): Store {
   const prefix = asPrefix(settings.location)
   const asFault = storeFaults('azure_blob_storage', log)
+  const braked = openBrake()
   let opened: Promise<ContainerClient> | undefined
   const open = () => {
     opened ??= openContainer(settings)
@@ -66,7 +69,7 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
       const measured = measure(bytes, signal)
       try {
         const blob = (await open()).getBlockBlobClient(prefix + key)
-        await upload(blob, measured.stream, { [WRITE_ID]: id })
+        await braked(() => upload(blob, measured.stream, { [WRITE_ID]: id }))
       } catch (error) {
         const fault = measured.fault()
         if (fault) throw fault.error
@@ -192,7 +195,7 @@ async function upload(blob: BlockBlobClient, bytes: AsyncIterable<Uint8Array>, m
       const options = { abortSignal, conditions: NOTHING_THERE, metadata, blobHTTPHeaders }
       return first ? blob.upload(first, first.byteLength, options) : blob.commitBlockList(blocks, options)
     },
-    { ms: PART_DEADLINE_MS },
+    { ms: first ? wholeDeadline(first.byteLength) : PART_DEADLINE_MS },
   )
 }
 

@@ -17,6 +17,9 @@ const DEADLINE_MS = 20_000
 /** For one part, all its tries together. */
 export const PART_DEADLINE_MS = 60_000
 
+/** For what goes in one request, all its tries together: whoever sends a small document hears within seconds that it cannot be kept. */
+export const wholeDeadline = (bytes: number): number => 10_000 + Math.ceil(bytes / (256 * 1024)) * 1000
+
 export type Measured = {
   stream: AsyncGenerator<Uint8Array>
   size(): number
@@ -194,6 +197,40 @@ export function storeFaults(backend: Backend, log?: Pick<Logger, 'error'>): (err
       log?.error({ backend, code, status }, 'the document storage refuses us: check its settings and rights')
     }
     return new StoreUnavailable(code)
+  }
+}
+
+const BRAKE_MS = 1_000
+const LONGEST_BRAKE_MS = 30_000
+
+/** A store says that it takes nothing: it has too much to do, or does not let us. */
+function isRefusal(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === 401 || status === 403 || status === 429 || status === 503
+}
+
+/**
+ * Keeps the writes of this process from a store that refused one: it would refuse the others too, and one that is busy gets busier.
+ * After a while, which doubles, one write tries; the others wait for what comes of it.
+ */
+export function openBrake(): <T>(write: () => Promise<T>) => Promise<T> {
+  let held: { code: string; ms: number; until: number } | undefined
+  return async (write) => {
+    const now = performance.now()
+    if (held && now < held.until) throw new StoreUnavailable(held.code)
+    const tries = held
+    if (tries) tries.until = now + LONGEST_BRAKE_MS // for the others, until it is known
+    try {
+      const written = await write()
+      if (tries && held === tries) held = undefined
+      return written
+    } catch (error) {
+      if (isRefusal(error) && (!held || held === tries)) {
+        const ms = Math.min(tries ? 2 * tries.ms : BRAKE_MS, LONGEST_BRAKE_MS)
+        held = { code: codeOf(error), ms, until: performance.now() + ms }
+      } else if (tries && held === tries) tries.until = 0 // its own source failed, or nobody answered: the next one tries
+      throw error
+    }
   }
 }
 

@@ -16,12 +16,14 @@ import {
   guarded,
   inParts,
   measure,
+  openBrake,
   PART,
   PARTS_AT_ONCE,
   statusOf,
   storeFaults,
   TRIES,
   unusedKey,
+  wholeDeadline,
   wholeSize,
   withDeadline,
 } from './blob.ts'
@@ -35,6 +37,7 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
   const prefix = asPrefix(settings.location)
   const asFault = storeFaults('s3_storage', log)
   let conditional = true // some servers refuse the condition
+  const braked = openBrake()
   let opened: ReturnType<typeof openS3> | undefined
   const open = () => {
     opened ??= openS3(settings)
@@ -89,11 +92,14 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
         }
         const { client, sdk, Upload } = await open()
         const first = (await parts.next()).value as Buffer
-        if (first.byteLength < PART) await client.send(new sdk.PutObjectCommand({ ...params, Body: first }))
-        else {
+        if (first.byteLength < PART) {
+          const put = new sdk.PutObjectCommand({ ...params, Body: first })
+          const ms = wholeDeadline(first.byteLength)
+          await braked(() => withDeadline((abortSignal) => client.send(put, { abortSignal }), { ms }))
+        } else {
           const Body = Readable.from(chain(first, parts), { objectMode: false, highWaterMark: 256 * 1024 })
           const upload = new Upload({ client, params: { ...params, Body }, partSize: PART, queueSize: PARTS_AT_ONCE })
-          await upload.done().finally(() => Body.destroy()) // on any failure it aborts what it began
+          await braked(() => upload.done()).finally(() => Body.destroy()) // on any failure it aborts what it began
         }
       } catch (error) {
         const fault = measured.fault()
