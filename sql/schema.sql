@@ -248,6 +248,8 @@ create table beheer_account (
   failed_since timestamp with time zone, -- When the first of them was; empty: none.
   gebruikersnaam text not null, -- Name to sign in with; unique whatever its case.
   id bigint not null generated always as identity, -- Number.
+  invitation bytea, -- SHA-256 of the code in the link that binds the account to who signs in with it; used once.
+  invited_until timestamp with time zone, -- Until when that link counts.
   last_sign_in_at timestamp with time zone, -- When it last signed in.
   max_vertrouwelijkheidaanduiding text not null default 'vertrouwelijk'::text, -- Cases and documents above it are not shown.
   may_repair boolean not null default false, -- Has the role hersteller beside its own: may correct cases and documents by hand.
@@ -266,12 +268,14 @@ create table beheer_account (
   constraint beheer_account_centre_keeps_secrets CHECK (((centre_stamp IS NULL) OR ((COALESCE(password_hash, oidc_subject) IS NULL) AND (totp_secret IS NULL)))),
   constraint beheer_account_email_check CHECK ((length(email) <= 254)),
   constraint beheer_account_gebruikersnaam_check CHECK ((gebruikersnaam ~ '^[[:graph:]]{1,150}$'::text)),
+  constraint beheer_account_invitation_complete CHECK (((invitation IS NULL) = (invited_until IS NULL))),
   constraint beheer_account_max_vertrouwelijkheidaanduiding_check CHECK ((max_vertrouwelijkheidaanduiding = ANY (ARRAY['openbaar'::text, 'beperkt_openbaar'::text, 'intern'::text, 'zaakvertrouwelijk'::text, 'vertrouwelijk'::text, 'confidentieel'::text, 'geheim'::text, 'zeer_geheim'::text]))),
   constraint beheer_account_naam_check CHECK ((length(naam) <= 200)),
   constraint beheer_account_oidc_complete CHECK (((oidc_issuer IS NULL) = (oidc_subject IS NULL))),
   constraint beheer_account_rol_check CHECK ((rol = ANY (ARRAY['viewer'::text, 'privacy'::text, 'operator'::text, 'administrator'::text])))
 );
 CREATE UNIQUE INDEX beheer_account_gebruikersnaam_unique ON beheer_account USING btree (lower(gebruikersnaam));
+CREATE UNIQUE INDEX beheer_account_invitation ON beheer_account USING btree (invitation) WHERE (invitation IS NOT NULL);
 CREATE UNIQUE INDEX beheer_account_oidc_unique ON beheer_account USING btree (oidc_issuer, oidc_subject);
 
 -- Every change made in the administration pages, and every attempt to sign in. Rows are added, never changed or removed.
@@ -1205,6 +1209,7 @@ CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON objectinformatieobje
 create table oidc_provider (
   administrator text[] not null, -- Groups that mean administrator.
   client_id text not null, -- Our client id there.
+  has_own_return boolean not null default false, -- Whether its answers come to an address of its own, so that none of another provider is taken for it.
   id bigint not null generated always as identity, -- Internal key.
   is_active boolean not null, -- Whether people may sign in with it.
   issuer text not null, -- Its address, as its tokens name it.

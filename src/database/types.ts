@@ -600,6 +600,14 @@ export interface BeheerAccount {
    */
   id: Generated<number>;
   /**
+   * SHA-256 of the code in the link that binds the account to who signs in with it; used once.
+   */
+  invitation: Buffer | null;
+  /**
+   * Until when that link counts.
+   */
+  invitedUntil: string | null;
+  /**
    * When it last signed in.
    */
   lastSignInAt: string | null;
@@ -2734,6 +2742,10 @@ export interface OidcProvider {
    * Our client id there.
    */
   clientId: string;
+  /**
+   * Whether its answers come to an address of its own, so that none of another provider is taken for it.
+   */
+  hasOwnReturn: Generated<boolean>;
   /**
    * Internal key.
    */

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { createAccount } from '../../src/beheer/accounts/accounts.ts'
+import { createAccount, invite, moveIssuer } from '../../src/beheer/accounts/accounts.ts'
 import { roleOf } from '../../src/beheer/accounts/oidc.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
@@ -129,6 +129,10 @@ async function signInWithOidc({ app }: TestApp, browser = pagesClient(app), verd
   return { answer: await browser.get(terug), browser, terug }
 }
 
+/** What a browser keeps while it is at the provider. */
+const onTheWay = ({ cookies }: ReturnType<typeof pagesClient>) =>
+  [...cookies.keys()].find((name) => name.startsWith('zaakstroom-oidc-'))
+
 t.test('signing in with OpenID Connect', async (t) => {
   const idp: Provider = await provider(t)
   const test = await testApp(t, settings(idp.issuer))
@@ -150,7 +154,7 @@ t.test('signing in with OpenID Connect', async (t) => {
         password_hash: null,
       },
     ])
-    t.notOk(browser.cookies.has('zaakstroom-oidc'), 'what the browser kept on the way is gone')
+    t.notOk(onTheWay(browser), 'what the browser kept on the way is gone')
     const audit = await test.database.sql<{ handeling: string }[]>`select handeling from beheer_audit order by id`
     t.same(
       audit.map(({ handeling }) => handeling),
@@ -194,18 +198,84 @@ t.test('signing in with OpenID Connect', async (t) => {
     t.match((await accounts())[1], { gebruikersnaam: 'baas', rol: 'administrator', oidc_subject: null })
   })
 
-  t.test('takes the account that was made for it beforehand', async (t) => {
-    await createAccount(test.database.db, { gebruikersnaam: 'p.pieters', naam: 'Piet', rol: 'viewer' })
+  t.test('an account that was made beforehand is bound by its invitation, once, and by no name', async (t) => {
+    const { db } = test.database
+    const { id } = await createAccount(db, { gebruikersnaam: 'p.pieters', naam: 'Piet', rol: 'viewer' })
     idp.state.claims = { sub: 'persoon-3', preferred_username: 'P.Pieters', roles: ['operator'] }
-    t.equal((await signInWithOidc(test)).answer.statusCode, 303)
+    t.match((await signInWithOidc(test)).answer, { statusCode: 403, body: /klaargezet.*uitnodiging/ })
+    const [old, code] = [await invite(db, id), await invite(db, id)]
+    const invited = (one: string) => signInWithOidc(test, undefined, `?uitnodiging=${one}`)
+    t.match((await invited(old)).answer, { statusCode: 403, body: /gebruikt of verlopen/ }, 'a newer link replaces it')
+    t.match(await pagesClient(test.app).get(`/beheer/inloggen/uitnodiging?code=${code}`), {
+      statusCode: 200,
+      body: new RegExp(`p\\.pieters.*uitnodiging=${code}`, 's'),
+    })
+    t.equal((await pagesClient(test.app).get(`/beheer/inloggen/uitnodiging?code=${old}`)).statusCode, 404)
+    t.equal((await invited(code)).answer.statusCode, 303)
+    t.equal((await invited(code)).answer.statusCode, 303, 'he whose it is by now is let in')
+    idp.state.claims = { ...idp.state.claims, sub: 'persoon-4' }
+    t.match((await invited(code)).answer, { statusCode: 403, body: /gebruikt of verlopen/ }, 'another is not')
+    t.match((await signInWithOidc(test)).answer, { statusCode: 403, body: /ander kenmerk \(sub\)/ })
     t.match((await accounts()).at(-1), {
       gebruikersnaam: 'p.pieters',
       naam: 'Piet',
       rol: 'operator',
       oidc_subject: 'persoon-3',
     })
+    await test.database.sql`update beheer_account set invitation = '\\x00', invited_until = now() - interval '1 s'
+      where oidc_subject = 'persoon-3'`
+    idp.state.claims = { ...idp.state.claims, sub: 'persoon-3' }
     await test.database.sql`update beheer_account set actief = false where oidc_subject = 'persoon-3'`
     t.match((await signInWithOidc(test)).answer, { statusCode: 403, body: /niet-actief/ })
+  })
+
+  t.test('a subject that is empty or too long is nobody, and names that become the same are two people', async (t) => {
+    const before = (await accounts()).length
+    for (const sub of [' ', 'x'.repeat(256), 'a\0b']) {
+      idp.state.claims = { sub, preferred_username: 'lang', roles: ['viewer'] }
+      const { answer } = await signInWithOidc(test)
+      t.ok([401, 403].includes(answer.statusCode), JSON.stringify(sub))
+      t.equal((await accounts()).length, before)
+    }
+    for (const [sub, name] of [
+      ['a1', 'jâns'],
+      ['a2', 'jëns'],
+    ] as const) {
+      idp.state.claims = { sub, preferred_username: name, roles: ['viewer'] }
+      t.equal((await signInWithOidc(test)).answer.statusCode, 303, name)
+    }
+    t.match((await accounts()).slice(before), [{ gebruikersnaam: 'j_ns' }, { gebruikersnaam: 'j_ns-2' }])
+  })
+
+  t.test('a provider with another issuer knows the same people when that is said', async (t) => {
+    const { db, sql } = test.database
+    await sql`update beheer_account set oidc_issuer = 'https://old.example' where oidc_subject in ('a1', 'a2')`
+    idp.state.claims = { sub: 'a1', preferred_username: 'j_ns', roles: ['viewer'] }
+    t.match((await signInWithOidc(test)).answer, { statusCode: 403, body: /een andere aanbieder of een ander adres/ })
+    t.equal(await moveIssuer(db, 'https://old.example', idp.issuer), 2)
+    t.equal((await signInWithOidc(test)).answer.statusCode, 303)
+  })
+
+  t.test('a role that is lost ends what is open', async (t) => {
+    const { browser } = await signInWithOidc(test)
+    t.equal((await browser.get('/beheer/')).statusCode, 200)
+    idp.state.claims = { ...idp.state.claims, roles: [] }
+    t.equal((await signInWithOidc(test)).answer.statusCode, 403)
+    t.equal((await browser.get('/beheer/')).statusCode, 303)
+  })
+
+  t.test('two tabs sign in at once, and each gets in', async (t) => {
+    idp.state.claims = { sub: 'persoon-1', roles: ['viewer'] }
+    const browser = pagesClient(test.app)
+    const begin = async () => {
+      const { headers } = await browser.get('/beheer/inloggen/oidc')
+      return (await fetch(headers.location!, { redirect: 'manual' })).headers.get('location')!
+    }
+    const [first, second] = [await begin(), await begin()]
+    t.equal((await browser.get(second)).statusCode, 303)
+    t.equal((await browser.get(first)).statusCode, 303)
+    for (let n = 0; n < 8; n++) await begin()
+    t.ok([...browser.cookies.keys()].filter((name) => name.startsWith('zaakstroom-oidc-')).length <= 6, 'few are kept')
   })
 
   t.test('asks the one-time code of an account that has them', async (t) => {
@@ -235,13 +305,14 @@ t.test('signing in with OpenID Connect', async (t) => {
     t.equal((await browser.get(terug)).statusCode, 400, 'the cookie of the way is gone')
     const victim = pagesClient(test.app)
     t.equal((await victim.get(terug)).statusCode, 400, 'a link that somebody else sends')
-    await victim.get('/beheer/inloggen/oidc')
-    t.equal((await victim.get(terug)).statusCode, 401, 'also while an own attempt is on the way')
-    await victim.get('/beheer/inloggen/oidc')
-    const cookie = victim.cookies.get('zaakstroom-oidc')!
+    const { headers } = await victim.get('/beheer/inloggen/oidc')
+    t.equal((await victim.get(terug)).statusCode, 400, 'also while an own attempt is on the way')
+    const own = (await fetch(headers.location!, { redirect: 'manual' })).headers.get('location')!
+    const name = onTheWay(victim)!
+    const cookie = victim.cookies.get(name)!
     t.notMatch(Buffer.from(cookie, 'base64url').toString('latin1'), 'verifier', 'the cookie cannot be read')
-    victim.cookies.set('zaakstroom-oidc', `${cookie.slice(0, -2)}AA`)
-    t.equal((await victim.get(terug)).statusCode, 400, 'nor made')
+    victim.cookies.set(name, `${cookie.slice(0, -2)}AA`)
+    t.equal((await victim.get(own)).statusCode, 400, 'nor made')
   })
 
   t.test('goes back to no other place than a page of ours', async (t) => {
@@ -392,13 +463,12 @@ t.test('providers that are given in the pages', await needsBrowser(), async (t) 
 
   t.test('an answer of one provider is no answer of another', async (t) => {
     const browser = pagesClient(test.app)
-    await browser.get('/beheer/inloggen/oidc')
-    const kept = browser.cookies.get('zaakstroom-oidc')!
     const { headers } = await fetch((await browser.get(`/beheer/inloggen/oidc?aanbieder=${uuid}`)).headers.location!, {
       redirect: 'manual',
     })
-    browser.cookies.set('zaakstroom-oidc', kept)
-    t.equal((await browser.get(headers.get('location')!)).statusCode, 401)
+    const back = headers.get('location')!
+    t.match(back, `/beheer/inloggen/oidc/terug/${uuid}`, 'each has an address of its own')
+    t.match(await browser.get(back.replace(`/${uuid}`, '')), { statusCode: 400, body: /hoort niet bij deze poging/ })
     t.equal((await pagesClient(test.app).get('/beheer/inloggen/oidc?aanbieder=x')).statusCode, 404)
   })
 

@@ -34,6 +34,9 @@ import {
   findAccount,
   GEBRUIKERSNAAM,
   generatePassword,
+  INVITED_DAYS,
+  invitationUrl,
+  invite,
   isAccountLike,
   isLongEnough,
   setPassword,
@@ -109,6 +112,7 @@ export function registerAccounts(app: FastifyInstance): void {
         ...passwordFaults(given),
       }))
       const chosen = choosePassword(wijze, wachtwoord)
+      let link: string | undefined
       const uuid = await mutateFromPage(request, async (m) => {
         const made = await createAccount(m.trx, {
           ...form,
@@ -121,10 +125,12 @@ export function registerAccounts(app: FastifyInstance): void {
           weergave: form.gebruikersnaam,
           nieuw: { ...form, wachtwoord: chosen !== undefined },
         })
+        if (wijze === 'oidc') link = invitationUrl(request.base, await invite(m.trx, made.id))
         return made.uuid
       })
       const text = t`Het account ${form.gebruikersnaam} is gemaakt.`
-      if (wijze === 'maken') return await showOnce(request, reply, uuid, expected(chosen), text)
+      if (wijze === 'maken') return await showOnce(request, reply, `${uuid}/wachtwoord`, expected(chosen), text)
+      if (wijze === 'oidc') return await showOnce(request, reply, `${uuid}/uitnodiging`, expected(link), text)
       return await redirectWith(request, reply, `/accounts/${uuid}`, text)
     } catch (error) {
       return reply.code(400).page('account-new', {
@@ -191,7 +197,7 @@ export function registerAccounts(app: FastifyInstance): void {
         m.audit(recordOf(account, 'wachtwoord-wijzigen'))
       })
       const text = t`Het account ${account.gebruikersnaam} heeft een nieuw wachtwoord.`
-      if (wijze === 'maken') return await showOnce(request, reply, account.uuid, chosen, text)
+      if (wijze === 'maken') return await showOnce(request, reply, `${account.uuid}/wachtwoord`, chosen, text)
       return await redirectWith(request, reply, `/accounts/${account.uuid}`, text)
     } catch (error) {
       return reply.code(400).page('account-password', {
@@ -200,6 +206,21 @@ export function registerAccounts(app: FastifyInstance): void {
         faults: formFaultsOf(error),
       })
     }
+  })
+
+  app.get<Params>('/accounts/:uuid/uitnodiging', { config }, async (request, reply) => {
+    const account = await requireInvitable(app, request)
+    return reply.page('account-invitation', { ...invitationPage(account), getoond: unseal(request) })
+  })
+
+  app.post<Params>('/accounts/:uuid/uitnodiging', { config }, async (request, reply) => {
+    const account = await requireInvitable(app, request)
+    const code = await mutateFromPage(request, async (m) => {
+      m.audit(recordOf(account, 'uitnodiging-maken'))
+      return invite(m.trx, account.id)
+    })
+    const link = invitationUrl(request.base, code)
+    return showOnce(request, reply, `${account.uuid}/uitnodiging`, link, t('De uitnodiging is gemaakt.'))
   })
 
   for (const [naam, actie] of Object.entries(ACTIONS)) {
@@ -330,6 +351,13 @@ const passwordPage = (account: Account) => ({
   account,
 })
 
+const invitationPage = (account: Account) => ({
+  title: t('Uitnodiging'),
+  breadcrumbs: breadcrumbsOf(account),
+  account,
+  days: INVITED_DAYS,
+})
+
 const recordOf = ({ uuid, gebruikersnaam }: Account, handeling: string): AuditEntry => ({
   handeling,
   soort: 'account',
@@ -349,6 +377,13 @@ async function requireOwnAccount(app: FastifyInstance, request: FastifyRequest):
   if (!account.centre || (request.routeOptions.url?.endsWith('/verwijderen') && !app.members?.withUuid(account.uuid)))
     return account
   throw forbidden(undefined, t('Dit is een account van het centrum: alleen dat kan dit wijzigen.'))
+}
+
+/** One that signs in with OpenID Connect alone. */
+async function requireInvitable(app: FastifyInstance, request: FastifyRequest): Promise<Account> {
+  const account = await requireOwnAccount(app, request)
+  if (account.centre || account.wachtwoord) throw notFound(t('Dit account logt in met een wachtwoord.'))
+  return account
 }
 
 /** Undefined: none. */
@@ -372,16 +407,16 @@ function passwordFaults({ wijze, wachtwoord }: FormValues): FormFaults {
   return isLongEnough(text) ? {} : { wachtwoord: tooShort() }
 }
 
-/** To the page that shows a made password once. */
+/** To the page of an account that shows what was made once: a password or an invitation. */
 async function showOnce(
   request: FastifyRequest,
   reply: FastifyReply,
-  uuid: string,
-  password: string,
+  page: string,
+  secret: string,
   text: string,
 ): Promise<FastifyReply> {
-  const path = `/accounts/${uuid}/wachtwoord`
-  await addNotice(request, path, { soort: 'goed', tekst: text, verzegeld: seal(request, password) })
+  const path = `/accounts/${page}`
+  await addNotice(request, path, { soort: 'goed', tekst: text, verzegeld: seal(request, secret) })
   return reply.redirect(`${basePath(request)}/beheer${path}`, 303)
 }
 

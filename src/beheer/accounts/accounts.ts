@@ -1,7 +1,8 @@
 // accounts: who may use the pages, and signing in with a password.
 
-import { randomInt } from 'node:crypto'
+import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { type RawBuilder, sql as raw } from 'kysely'
+import type { TransactionSql } from 'postgres'
 import { invalid, Problem } from '../../core/problem.ts'
 import { endWait } from '../../core/sign-in-attempts.ts'
 import type { Vertrouwelijkheidaanduiding } from '../../core/vertrouwelijkheidaanduiding.ts'
@@ -83,13 +84,16 @@ export const GEBRUIKERSNAAM = '^[\\x21-\\x7e]{1,150}$'
  * Makes an account.
  * @throws Problem 400 for a password that is too short, or a name that is taken
  */
-export async function createAccount(db: Db, { wachtwoord, ...account }: NewAccount): Promise<{ uuid: string }> {
+export async function createAccount(
+  db: Db,
+  { wachtwoord, ...account }: NewAccount,
+): Promise<{ id: number; uuid: string }> {
   const hash = wachtwoord === undefined ? null : await hashNewPassword(wachtwoord)
   const made = await db
     .insertInto('beheerAccount')
     .values({ ...account, passwordHash: hash })
     .onConflict((conflict) => conflict.expression(raw`lower(gebruikersnaam)`).doNothing())
-    .returning('uuid')
+    .returning(['id', 'uuid'])
     .executeTakeFirst()
   if (!made) throw invalid('gebruikersnaam', 'unique', t('Deze gebruikersnaam is al in gebruik. Kies een andere.'))
   return made
@@ -112,6 +116,8 @@ export type Account = {
   oidc: boolean
   /** Of the centre, which keeps its password and role. */
   centre: boolean
+  /** Until when its invitation counts. */
+  invitedUntil: string | null
   /** Until when somebody has to wait somewhere after wrong passwords or codes; others need not. */
   wachtTot: string | null
   failedAttempts: number
@@ -145,7 +151,8 @@ export async function listAccounts(db: ReadDb, { zoek = '' }: { zoek?: string } 
 export const ACCOUNTS = raw`
   select a.id, a.uuid, a.gebruikersnaam, a.naam, a.email, a.rol, a.may_repair, a.max_vertrouwelijkheidaanduiding, a.actief,
     a.password_hash is not null as wachtwoord, a.totp_since is not null as totp, a.oidc_subject is not null as oidc,
-    a.centre_stamp is not null as centre, a.failed_attempts, a.failed_since, a.failed_last, a.last_sign_in_at, a.created_at,
+    a.centre_stamp is not null as centre,
+    case when a.invited_until > now() then a.invited_until end as invited_until, a.failed_attempts, a.failed_since, a.failed_last, a.last_sign_in_at, a.created_at,
     (select max(p.open_at) from beheer_sign_in_attempt p where p.account_id = a.id and p.open_at > now()) as wacht_tot,
     (select count(*) from beheer_session s where s.account_id = a.id and s.step = 'signed-in' and s.expires_at > now()
       and s.seen_at > now() - interval '30 minutes') as sessies
@@ -224,6 +231,7 @@ export async function setPassword(
   { keep = null, given }: { keep?: number | null; given: boolean },
 ): Promise<void> {
   await writePassword(trx, id, password, { given })
+  await trx.updateTable('beheerAccount').set({ invitation: null, invitedUntil: null }).where('id', '=', id).execute()
   await endSessions(trx, id, { behalve: keep })
 }
 
@@ -257,6 +265,58 @@ export function generatePassword(): string {
   return Array.from({ length: 5 }, group).join('-')
 }
 
+/** How long somebody has to use an invitation. */
+export const INVITED_DAYS = 7
+const hashOf = (code: string): Buffer => createHash('sha256').update(code).digest()
+
+/**
+ * Lets whoever signs in by the link with this code, once, have the account; an older link counts no more.
+ * @returns the code, to show once
+ */
+export async function invite(trx: Db, id: number): Promise<string> {
+  const code = randomBytes(32).toString('base64url')
+  await trx
+    .updateTable('beheerAccount')
+    .set({ invitation: hashOf(code), invitedUntil: raw`now() + make_interval(days => ${INVITED_DAYS}::int)` })
+    .where('id', '=', id)
+    .execute()
+  return code
+}
+
+/** The name of the account that this code is for, as long as it counts. */
+export async function findInvited(db: ReadDb, code: string): Promise<string | undefined> {
+  const found = await db
+    .selectFrom('beheerAccount')
+    .select('gebruikersnaam')
+    .where('invitation', '=', hashOf(code))
+    .where('invitedUntil', '>', raw<string>`now()`)
+    .executeTakeFirst()
+  return found?.gebruikersnaam
+}
+
+/** Where the link of an invitation leads. @param base of this organisation */
+export const invitationUrl = (base: string, code: string): string => `${base}/beheer/inloggen/uitnodiging?code=${code}`
+
+/** A provider has another issuer, and the same people: their accounts go along, unless they have one there already. @returns how many */
+export async function moveIssuer(trx: Db, from: string, to: string): Promise<number> {
+  const { numUpdatedRows } = await trx
+    .updateTable('beheerAccount as a')
+    .set({ oidcIssuer: to })
+    .where('a.oidcIssuer', '=', from)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('beheerAccount as b')
+            .select('b.id')
+            .where('b.oidcIssuer', '=', to)
+            .whereRef('b.oidcSubject', '=', 'a.oidcSubject'),
+        ),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
 type OidcPerson = {
   issuer: string
   subject: string
@@ -265,58 +325,98 @@ type OidcPerson = {
   email: string
   rol: Role
 }
+type Linked = { id: number; uuid: string; gebruikersnaam: string; totp: boolean }
+
+/** Who this is at the provider lost his role there, or may not come in: what he has open ends. @returns how many sessions */
+export async function endSessionsOf(
+  { sql }: Database,
+  { issuer, subject }: Pick<OidcPerson, 'issuer' | 'subject'>,
+): Promise<number> {
+  const { count } = await sql`
+    delete from beheer_session s using beheer_account a
+    where a.id = s.account_id and a.oidc_issuer = ${issuer} and a.oidc_subject = ${subject}`
+  return count
+}
 
 /**
- * The account of somebody whom a provider vouches for, made when there is none. Name, address and role become what the
- * provider says now. An account that was made beforehand without a password is taken by its name; one with a password
- * never is, since the name at the provider may be somebody else's.
- * @param audit writes the record of an account that was made or got another role, in the same transaction
+ * The account of somebody whom a provider vouches for, made when there is none. He is known by issuer and subject; an account
+ * that was made beforehand becomes his by its invitation, and never by a name, which people may choose themselves. Name, address
+ * and role become what the provider says now.
+ * @param invitation the code of the link by which he came
+ * @param audit writes the record of an account that was made, bound or got another role, in the same transaction
  */
 export async function linkOidc(
   { sql }: Database,
   { issuer, subject, gebruikersnaam, naam, email, rol }: OidcPerson,
   audit: (db: Db, record: AuditEntry) => Promise<void>,
-): Promise<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean } | { refused: string }> {
-  const name = gebruikersnaam.replace(/[^\x21-\x7e]/g, '_') || subject.replace(/[^\x21-\x7e]/g, '_')
+  invitation?: string,
+): Promise<Linked | { refused: string }> {
   return sql.begin(async (trx) => {
     await trx`select pg_advisory_xact_lock(hashtext(current_schema() || ${` oidc ${issuer} ${subject}`}))`
-    const [known] = await trx<
-      { id: number; uuid: string; gebruikersnaam: string; rol: string; actief: boolean; totp: boolean }[]
-    >`
-      select id, uuid, gebruikersnaam, rol, actief, totp_since is not null as totp from beheer_account
-      where (oidc_issuer = ${issuer} and oidc_subject = ${subject})
-        or (lower(gebruikersnaam) = lower(${name}) and oidc_subject is null and password_hash is null and centre_stamp is null)
-      order by oidc_subject nulls last limit 1 for update`
+    const columns = trx`id, uuid, gebruikersnaam, rol, actief, totp_since is not null as totp`
+    type Known = Linked & { rol: string; actief: boolean }
+    const [own] = await trx<Known[]>`
+      select ${columns} from beheer_account where oidc_issuer = ${issuer} and oidc_subject = ${subject} for update`
+    const [invited] = await trx<Known[]>`
+      select ${columns} from beheer_account where invitation = ${hashOf(invitation ?? '')} and invited_until > now() for update`
+    if (invitation !== undefined && !own && !invited)
+      return { refused: t('Deze uitnodiging is al gebruikt of verlopen. Vraag een administrator om een nieuwe.') }
+    if (own && invited && own.id !== invited.id)
+      return {
+        refused: t`U hebt hier al een account: ${own.gebruikersnaam}. Vraag een administrator om dat te verwijderen als u ${invited.gebruikersnaam} wilt gebruiken.`,
+      }
+    const known = own ?? invited
     if (known && !known.actief)
       return { refused: t('Uw account is hier op niet-actief gezet. Vraag een administrator.') }
     if (known) {
       await trx`
         update beheer_account set oidc_issuer = ${issuer}, oidc_subject = ${subject}, rol = ${rol},
+          invitation = null, invited_until = null,
           naam = case when ${naam} = '' then naam else ${naam} end, email = case when ${email} = '' then email else ${email} end
         where id = ${known.id}`
-      const { uuid, gebruikersnaam } = known
-      const object = { soort: 'account', id: uuid, weergave: gebruikersnaam }
-      if (known.rol !== rol)
+      if (!own) await trx`delete from beheer_session where account_id = ${known.id}` // of whoever had it before
+      const { id, uuid, totp } = known
+      const object = { soort: 'account', id: uuid, weergave: known.gebruikersnaam }
+      if (!own) await audit(kyselyOn(trx), { handeling: 'account-koppelen', ...object, nieuw: { issuer, rol } })
+      else if (known.rol !== rol)
         await audit(kyselyOn(trx), {
           handeling: 'account-wijzigen',
           ...object,
           oud: { rol: known.rol },
           nieuw: { rol },
         })
-      return { id: known.id, uuid, gebruikersnaam, totp: known.totp }
+      return { id, uuid, gebruikersnaam: known.gebruikersnaam, totp }
     }
-    const [made] = await trx<{ id: number; uuid: string; gebruikersnaam: string; totp: boolean }[]>`
-      insert into beheer_account (gebruikersnaam, naam, email, rol, oidc_issuer, oidc_subject)
-      values (${name}, ${naam}, ${email}, ${rol}, ${issuer}, ${subject})
-      on conflict (lower(gebruikersnaam)) do nothing returning id, uuid, gebruikersnaam, false as totp`
-    if (!made)
-      return {
-        refused: t`Er is hier al een account ${name} met een wachtwoord. Log daarmee in, of vraag een administrator om dat account een andere naam te geven of te verwijderen.`,
-      }
-    const object = { soort: 'account', id: made.uuid, weergave: made.gebruikersnaam }
-    await audit(kyselyOn(trx), { handeling: 'account-maken', ...object, nieuw: { rol, issuer } })
-    return made
+    // Characters that cannot be typed everywhere become `_`, by which two names may become one: the second gets a number.
+    const plain = gebruikersnaam.replace(/[^\x21-\x7e]/g, '_')
+    const names =
+      plain === gebruikersnaam ? [plain] : [plain, ...Array.from({ length: 98 }, (_, n) => `${plain}-${n + 2}`)]
+    for (const name of names) {
+      const [made] = await trx<Linked[]>`
+        insert into beheer_account (gebruikersnaam, naam, email, rol, oidc_issuer, oidc_subject)
+        values (${name}, ${naam}, ${email}, ${rol}, ${issuer}, ${subject})
+        on conflict (lower(gebruikersnaam)) do nothing returning id, uuid, gebruikersnaam, false as totp`
+      if (!made) continue
+      const object = { soort: 'account', id: made.uuid, weergave: made.gebruikersnaam }
+      await audit(kyselyOn(trx), { handeling: 'account-maken', ...object, nieuw: { rol, issuer } })
+      return made
+    }
+    return { refused: await whyTaken(trx, plain, issuer) }
   }) as never
+}
+
+/** Why a name is not for who comes now with another subject. */
+async function whyTaken(sql: TransactionSql, name: string, issuer: string): Promise<string> {
+  const [other] = await sql<{ oidcIssuer: string | null; secret: boolean }[]>`
+    select oidc_issuer as "oidcIssuer", coalesce(password_hash, centre_stamp::text) is not null as secret
+    from beheer_account where lower(gebruikersnaam) = lower(${name})`
+  if (other?.oidcIssuer === issuer)
+    return t`Er is hier al een account ${name}, dat de aanbieder eerder onder een ander kenmerk (sub) noemde. Bent u dezelfde persoon? Vraag een administrator dan om een uitnodiging voor dat account.`
+  if (other?.oidcIssuer)
+    return t`Er is hier al een account ${name}, van een andere aanbieder of een ander adres van deze aanbieder. Bent u dezelfde persoon? Vraag een administrator dan om een uitnodiging voor dat account.`
+  return other?.secret === false
+    ? t`Er is hier een account ${name} klaargezet. Dat neemt u in gebruik met de link van uw uitnodiging. Hebt u die niet, vraag er dan een administrator om.`
+    : t`Er is hier al een account ${name} met een wachtwoord. Log daarmee in, of vraag een administrator om dat account een andere naam te geven of te verwijderen.`
 }
 
 /** What is said of a password that is too short, or longer than anybody types. */

@@ -7,6 +7,7 @@ import Type from 'typebox'
 import type { Mutation } from '../../core/mutate.ts'
 import { notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
+import { isUuid } from '../../lib/uuid.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import {
   type FormFaults,
@@ -19,12 +20,15 @@ import {
 } from '../frame/form.ts'
 import { redirectWith } from '../frame/page.ts'
 import { t } from '../language/language.ts'
+import { moveIssuer } from './accounts.ts'
+import { returnAddress } from './oidc.ts'
 import {
   endSessionsBy,
   listProviders,
   type ProviderInput,
   type ProviderRow,
   readProvider,
+  returnPathOf,
   saveProvider,
   secretOf,
   settingsOf,
@@ -48,6 +52,11 @@ const Fields = Type.Object({
   administrator: Lines,
   isActive: Type.Boolean(),
   untried: Type.Boolean(),
+  hasOwnReturn: Type.Boolean(),
+  /** Of one that is made: its address to return to was shown before. */
+  nieuw: Type.Optional(Type.String({ maxLength: 36 })),
+  /** The issuer is another, and the people are the same. */
+  verhuisd: Type.Boolean(),
 })
 
 const DEFAULTS = { scopes: 'openid profile email', roleClaim: 'groups', isActive: 'true' }
@@ -66,23 +75,23 @@ export function registerOidcPages(app: FastifyInstance): void {
     const { oidc } = config
     return reply.page('oidc-providers', {
       title: t('Inlogaanbieders'),
-      redirectUri: returnAddress(request),
-      fixed: oidc && shown({ ...oidc, ...oidc.roles, uuid: '', isActive: true }),
+      redirectUri: returnAddress(request, { returnPath: '' }),
+      fixed: oidc && shown({ ...oidc, ...oidc.roles, uuid: '', isActive: true, hasOwnReturn: false }),
       providers: rows.map(shown),
     })
   })
 
   app.get(`${PATH}/nieuw`, { config: administering }, async (request, reply) =>
-    reply.page('oidc-provider', page(request, undefined, DEFAULTS)),
+    reply.page('oidc-provider', page(request, undefined, { ...DEFAULTS, nieuw: randomUUID() })),
   )
   app.post(`${PATH}/nieuw`, { config: administering }, async (request, reply) => {
     try {
-      const input = await readProviderForm(request)
+      const { input, uuid } = await readProviderForm(request)
       if (isOnlyTried(request))
         return reply.page('oidc-provider', { ...page(request, undefined, given(request)), isTried: true })
-      const uuid = randomUUID()
       await mutateFromPage(request, async (m) => {
         await requireOwnIssuer(await locked(m), input.issuer)
+        if (await readProvider(m.read, uuid)) throw formProblem({ '': t('Deze aanbieder is al opgeslagen.') })
         await saveProvider(m, box, input, uuid)
         m.audit({ handeling: 'inlogaanbieder-maken', ...objectOf(uuid, input), nieuw: toAudit(input) })
       })
@@ -99,18 +108,23 @@ export function registerOidcPages(app: FastifyInstance): void {
   app.post<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
     const provider = await requireProvider(request)
     try {
-      const input = await readProviderForm(request, provider)
+      const { input, isMoved } = await readProviderForm(request, provider)
       if (isOnlyTried(request))
         return reply.page('oidc-provider', { ...page(request, provider, given(request)), isTried: true })
       await mutateFromPage(request, async (m) => {
         await requireOwnIssuer(await locked(m), input.issuer, provider.uuid)
         await saveProvider(m, box, input, provider.uuid)
         if (!input.isActive || input.issuer !== provider.issuer) await endSessionsBy(m, provider.issuer)
+        const accounts = isMoved ? await moveIssuer(m.trx, provider.issuer, input.issuer) : 0
         m.audit({
           handeling: 'inlogaanbieder-wijzigen',
           ...objectOf(provider.uuid, input),
           oud: toAudit(provider),
-          nieuw: { ...toAudit(input), geheim: input.clientSecret === undefined ? 'ongewijzigd' : 'vervangen' },
+          nieuw: {
+            ...toAudit(input),
+            geheim: input.clientSecret === undefined ? 'ongewijzigd' : 'vervangen',
+            ...(isMoved && { accounts }),
+          },
         })
       })
       return await redirectWith(request, reply, PATH, t`De aanbieder ${input.label} is opgeslagen.`)
@@ -154,11 +168,17 @@ export function registerOidcPages(app: FastifyInstance): void {
   }
 
   /** @throws Problem 400 with what is wrong, also with the provider itself */
-  async function readProviderForm(request: FastifyRequest, provider?: ProviderRow): Promise<ProviderInput> {
-    const { untried, ...form } = readForm(Fields, request.body, formFaults)
-    const isMoved = provider !== undefined && (provider.issuer !== form.issuer || provider.clientId !== form.clientId)
+  async function readProviderForm(
+    request: FastifyRequest,
+    provider?: ProviderRow,
+  ): Promise<{ input: ProviderInput; uuid: string; isMoved: boolean }> {
+    const { untried, nieuw, verhuisd, ...form } = readForm(Fields, request.body, formFaults)
+    const uuid = provider?.uuid ?? (nieuw !== undefined && isUuid(nieuw) ? nieuw : randomUUID())
+    const isMoved = verhuisd && provider !== undefined && provider.issuer !== form.issuer
+    const isElsewhere =
+      provider !== undefined && (provider.issuer !== form.issuer || provider.clientId !== form.clientId)
     // A secret goes nowhere else than where it was given for.
-    if (isMoved && provider.sealedSecret !== null && form.clientSecret === undefined)
+    if (isElsewhere && provider.sealedSecret !== null && form.clientSecret === undefined)
       throwFormFaults({ clientSecret: t('Vul het geheim opnieuw in: de issuer of het client-ID is gewijzigd.') })
     const input = {
       ...form,
@@ -166,15 +186,20 @@ export function registerOidcPages(app: FastifyInstance): void {
       privacy: linesOf(form.privacy),
       operator: linesOf(form.operator),
       administrator: linesOf(form.administrator),
+      hasOwnReturn: form.hasOwnReturn || (provider?.hasOwnReturn ?? true),
     }
     await requireOwnIssuer(app.read, input.issuer, provider?.uuid)
-    if (untried && !isOnlyTried(request)) return input
+    if (untried && !isOnlyTried(request)) return { input, uuid, isMoved }
     const secret = input.clientSecret ?? (provider && secretOf(provider, box))
     const { tryProvider } = await import('./oidc-client.ts')
-    const faults = await tryProvider(settingsOf(input, secret), returnAddress(request), config.proxies)
+    const faults = await tryProvider(
+      settingsOf(input, secret),
+      returnAddress(request, { returnPath: returnPathOf({ ...input, uuid }) }),
+      config.proxies,
+    )
     if (Object.keys(faults).length > 0)
       throwFormFaults({ ...faults, untried: t('De aanbieder is geprobeerd, en dat lukte niet.') })
-    return input
+    return { input, uuid, isMoved }
   }
 }
 
@@ -184,7 +209,6 @@ async function locked(m: Mutation): Promise<ReadDb> {
   return m.read
 }
 
-const returnAddress = (request: FastifyRequest) => `${request.base}/beheer/inloggen/oidc/terug`
 const given = ({ body }: FastifyRequest): FormValues => (body ?? {}) as FormValues
 const isOnlyTried = (request: FastifyRequest) => given(request).actie === 'proberen'
 
@@ -217,7 +241,10 @@ const page = (
   provider,
   values,
   faults,
-  redirectUri: returnAddress(request),
+  redirectUri: returnAddress(request, {
+    returnPath: returnPathOf(provider ?? { uuid: String(values.nieuw ?? ''), hasOwnReturn: true }),
+  }),
+  ownRedirectUri: provider && returnAddress(request, { returnPath: `/${provider.uuid}` }),
   hasSecret: provider?.sealedSecret != null,
   isTried: false,
 })
@@ -229,6 +256,7 @@ const toFields = ({ sealedSecret: _, viewer, privacy, operator, administrator, i
   operator: operator.join('\n'),
   administrator: administrator.join('\n'),
   isActive: isActive ? 'true' : '',
+  hasOwnReturn: row.hasOwnReturn ? 'true' : '',
 })
 
 const objectOf = (uuid: string, { label }: { label: string }) => ({

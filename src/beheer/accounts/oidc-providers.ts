@@ -18,6 +18,8 @@ export type ProviderRow = {
   operator: string[]
   administrator: string[]
   isActive: boolean
+  /** Its answers come to an address of its own. */
+  hasOwnReturn: boolean
 }
 export type ProviderInput = Omit<ProviderRow, 'uuid' | 'sealedSecret'> & { clientSecret?: string | undefined }
 
@@ -34,6 +36,7 @@ const COLUMNS = [
   'operator',
   'administrator',
   'isActive',
+  'hasOwnReturn',
 ] as const
 
 export const listProviders = (db: ReadDb): Promise<ProviderRow[]> =>
@@ -45,17 +48,23 @@ export async function readProvider(db: ReadDb, uuid: string): Promise<ProviderRo
     : undefined
 }
 
+/** `returnPath`: what its answers come to behind the address that all had; an answer of another provider comes elsewhere. */
+export type FoundProvider = OidcSettings & { returnPath: string }
+
 /** What a person may sign in with. @param uuid empty: that of the environment */
 export async function findProvider(
   db: ReadDb,
   config: Config,
   box: SecretBox,
   uuid: string,
-): Promise<OidcSettings | undefined> {
-  if (uuid === '') return config.oidc
+): Promise<FoundProvider | undefined> {
+  if (uuid === '') return config.oidc && { ...config.oidc, returnPath: '' }
   const row = await readProvider(db, uuid)
-  return row?.isActive ? settingsOf(row, secretOf(row, box)) : undefined
+  return row?.isActive ? { ...settingsOf(row, secretOf(row, box)), returnPath: returnPathOf(row) } : undefined
 }
+
+export const returnPathOf = ({ uuid, hasOwnReturn }: Pick<ProviderRow, 'uuid' | 'hasOwnReturn'>): string =>
+  hasOwnReturn ? `/${uuid}` : ''
 
 export const secretOf = ({ sealedSecret, uuid }: ProviderRow, box: SecretBox): string | undefined =>
   sealedSecret === null ? undefined : box.open(sealedSecret, providerOwner(uuid))
@@ -83,7 +92,7 @@ export const settingsOf = (
     privacy,
     operator,
     administrator,
-  }: Omit<ProviderInput, 'isActive'>,
+  }: Omit<ProviderInput, 'isActive' | 'hasOwnReturn'>,
   clientSecret: string | undefined,
 ): OidcSettings => ({
   label,

@@ -1,6 +1,7 @@
 // oidc: signing in with an OpenID Connect provider: code flow with PKCE. The provider says who somebody is and, in a claim,
 // which role he has; both anew at every sign-in. It is first asked when somebody wants to sign in with it.
 
+import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Attempts, countAttempts } from '../../autorisaties/attempts.ts'
 import type { OidcSettings } from '../../config.ts'
@@ -9,14 +10,17 @@ import { networkOf } from '../../http/network.ts'
 import { writeAudit } from '../frame/change.ts'
 import { cookieOptions, ROLLEN, type Rol } from '../frame/session.ts'
 import { t } from '../language/language.ts'
+import { findInvited } from './accounts.ts'
 import type { Begun, Providers } from './oidc-client.ts'
-import { findProvider } from './oidc-providers.ts'
+import { type FoundProvider, findProvider, offeredProviders } from './oidc-providers.ts'
 import { afterFirstStep, everyone, ownPath } from './sign-in-steps.ts'
 
 const SECONDS = 600
+/** Attempts of one browser that are on the way, beside the newest. */
+const MOST_ATTEMPTS = 4
 
 /** What the browser keeps, encrypted, while it is at the provider. `provider`: its uuid; empty: that of the environment. */
-type PendingSignIn = Omit<Begun, 'target'> & { provider: string; verder: string; tot: number }
+type PendingSignIn = Omit<Begun, 'target'> & { provider: string; verder: string; uitnodiging?: string; tot: number }
 
 export function registerOidc(app: FastifyInstance): void {
   const { box, config } = app.parts
@@ -36,30 +40,68 @@ export function registerOidc(app: FastifyInstance): void {
     })
   }
 
-  app.get<{ Querystring: { verder?: string; aanbieder?: string } }>(
+  app.get<{ Querystring: { verder?: string; aanbieder?: string; uitnodiging?: string } }>(
     '/inloggen/oidc',
     { config: everyone },
     async (request, reply) => {
-      const provider = String(request.query.aanbieder ?? '')
+      const { verder, aanbieder, uitnodiging } = request.query
+      const provider = String(aanbieder ?? '')
       const settings = await findProvider(app.read, config, box, provider)
       if (!settings) throw notFound(t('Met deze aanbieder kunt u hier niet inloggen.'))
       const configuration = await configurationOf(settings, request)
       const { beginSignIn } = await import('./oidc-client.ts')
-      const { target, ...begun } = await beginSignIn(configuration, settings.scopes, returnAddress(request))
-      const verder = ownPath(request.query.verder)
-      const pending: PendingSignIn = { ...begun, provider, verder, tot: Date.now() + SECONDS * 1000 }
+      const { target, ...begun } = await beginSignIn(configuration, settings.scopes, returnAddress(request, settings))
+      const pending: PendingSignIn = {
+        ...begun,
+        provider,
+        verder: ownPath(verder),
+        ...(typeof uitnodiging === 'string' && { uitnodiging: uitnodiging.slice(0, 100) }),
+        tot: Date.now() + SECONDS * 1000,
+      }
       const sealed = box.seal(JSON.stringify(pending), 'oidc').toString('base64url')
-      reply.setCookie(cookieName(request), sealed, { ...cookieOptions(request), maxAge: SECONDS })
+      // One for each attempt, so that two tabs do not take each other's; few, since all of them are sent along.
+      const others = Object.keys(request.cookies).filter((name) => name.startsWith(cookiePrefix(request)))
+      for (const name of others.slice(0, -MOST_ATTEMPTS)) reply.clearCookie(name, cookieOptions(request))
+      reply.setCookie(cookieName(request, begun.state), sealed, { ...cookieOptions(request), maxAge: SECONDS })
       return reply.redirect(target, 303)
     },
   )
 
-  app.get('/inloggen/oidc/terug', { config: everyone }, async (request, reply) => {
-    const pending = readPending(app, request)
-    reply.clearCookie(cookieName(request), cookieOptions(request))
-    const settings = pending && (await findProvider(app.read, config, box, pending.provider))
-    if (!settings) return refuse(reply, '', t('Het inloggen duurde te lang, of begon in een andere browser.'), 400)
-    const refuseHim = (reden: string, status: number) => refuse(reply, settings.label, reden, status, pending.provider)
+  app.get<{ Querystring: { code?: string } }>('/inloggen/uitnodiging', { config: everyone }, async (request, reply) => {
+    const code = typeof request.query.code === 'string' ? request.query.code : ''
+    const gebruikersnaam = await findInvited(app.read, code)
+    const providers = gebruikersnaam === undefined ? [] : await offeredProviders(app.read, config)
+    return reply
+      .code(gebruikersnaam === undefined ? 404 : 200)
+      .page('sign-in-invited', { title: t('Account in gebruik nemen'), gebruikersnaam, code, providers })
+  })
+
+  for (const path of ['/inloggen/oidc/terug', '/inloggen/oidc/terug/:aanbieder'])
+    app.get<{ Params: { aanbieder?: string }; Querystring: { state?: string } }>(
+      path,
+      { config: everyone },
+      async (request, reply) => {
+        const cookie = cookieName(request, String(request.query.state ?? ''))
+        const pending = readPending(app, request, cookie)
+        reply.clearCookie(cookie, cookieOptions(request))
+        const settings = pending && (await findProvider(app.read, config, box, pending.provider))
+        if (!settings) return refuse(reply, '', t('Het inloggen duurde te lang, of begon in een andere browser.'), 400)
+        return comeBack(request, reply, pending, settings)
+      },
+    )
+
+  /** What the provider answered. */
+  async function comeBack(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    pending: PendingSignIn,
+    settings: FoundProvider,
+  ): Promise<FastifyReply> {
+    const { label, issuer } = settings
+    const refuseHim = (reden: string, status: number) => refuse(reply, label, reden, status, pending.provider)
+    const { aanbieder } = request.params as { aanbieder?: string }
+    if (settings.returnPath !== (aanbieder === undefined ? '' : `/${aanbieder}`))
+      return refuseHim(notThisAttempt(), 400)
     const { attempts } = opened()
     const refusal = attempts.refusal(networkOf(request.ip))
     if (refusal) throw refusal
@@ -69,41 +111,53 @@ export function registerOidc(app: FastifyInstance): void {
     const { endSignIn, isAway, redacted } = await import('./oidc-client.ts')
     let claims: Record<string, unknown>
     try {
-      claims = await endSignIn(configuration, new URL(`${returnAddress(request)}?${search}`), pending)
+      claims = await endSignIn(configuration, new URL(`${returnAddress(request, settings)}?${search}`), pending)
     } catch (error) {
       request.log.warn({ err: redacted(error) }, 'signing in with OpenID Connect failed')
       if (isAway(error)) throw away(settings)
       return refuseHim(reasonOf(error), 401)
     }
+    const subject = subjectOf(claims)
+    if (subject === undefined)
+      return refuseHim(
+        t`${label} zegt niet bruikbaar wie u bent: het kenmerk (sub) is leeg, langer dan 255 tekens, of heeft tekens die niet te bewaren zijn. Meld dit aan de beheerder van ${label}.`,
+        403,
+      )
     const rol = roleOf(claims, settings)
-    const naam = text(claims.preferred_username) || text(claims.email) || text(claims.sub)
-    if (!rol) {
-      await app.own.audit(request, [
-        { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
+    const naam = text(claims.preferred_username) || text(claims.email) || subject.slice(0, 150)
+    const refused = (nieuw?: object) =>
+      app.own.audit(request, [
+        { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam, nieuw },
       ])
-      const reden = t`${settings.label} heeft u geen rol voor deze dienst gegeven. Vraag de beheerder van ${settings.label} om een rol.`
+    if (!rol) {
+      const sessies = await app.own.endSessionsOf({ issuer, subject })
+      await refused(sessies > 0 ? { sessiesBeeindigd: sessies } : undefined)
+      const reden = t`${label} heeft u geen rol voor deze dienst gegeven. Vraag de beheerder van ${label} om een rol.`
       return refuseHim(reden, 403)
     }
     const persoon = {
-      issuer: settings.issuer,
-      subject: text(claims.sub, 255),
-      gebruikersnaam: naam,
+      ...{ issuer, subject, gebruikersnaam: naam, rol },
       naam: text(claims.name, 200),
-      email: text(claims.email, 254),
-      rol,
+      // One that the provider knows nothing of may be somebody else's: alerts would go there.
+      email: [false, 'false'].includes(claims.email_verified as never) ? '' : text(claims.email, 254),
     }
-    const account = await app.own.linkOidc(persoon, (db, record) =>
-      writeAudit(db, request, [{ ...record, gebruiker: record.weergave ?? naam }]),
+    const account = await app.own.linkOidc(
+      persoon,
+      (db, record) => writeAudit(db, request, [{ ...record, gebruiker: record.weergave ?? naam }]),
+      pending.uitnodiging,
     )
     if ('refused' in account) {
-      await app.own.audit(request, [
-        { handeling: 'inloggen', soort: 'account', resultaat: 'geweigerd', gebruiker: naam },
-      ])
+      await refused()
       return refuseHim(account.refused, 403)
     }
     attempts.succeeded(networkOf(request.ip))
     return afterFirstStep(request, reply, account, pending.verder)
-  })
+  }
+}
+
+/** Who somebody is at the provider (OpenID Connect Core 5.7: at most 255 ASCII characters): whole, or not at all. */
+function subjectOf({ sub }: Record<string, unknown>): string | undefined {
+  return typeof sub === 'string' && sub.trim() !== '' && text(sub, 255) === sub ? sub : undefined
 }
 
 /** The role that follows from the claim: the highest, when several do. */
@@ -125,15 +179,18 @@ const away = ({ label }: OidcSettings) =>
     headers: { 'retry-after': '30' },
   })
 
-const returnAddress = (request: FastifyRequest) => `${request.base}/beheer/inloggen/oidc/terug`
+export const returnAddress = (request: FastifyRequest, { returnPath }: { returnPath: string }): string =>
+  `${request.base}/beheer/inloggen/oidc/terug${returnPath}`
 
 // `__Host-` as for the session.
-const cookieName = (request: FastifyRequest) =>
-  request.base.startsWith('https:') ? '__Host-zaakstroom-oidc' : 'zaakstroom-oidc'
+const cookiePrefix = (request: FastifyRequest) =>
+  request.base.startsWith('https:') ? '__Host-zaakstroom-oidc-' : 'zaakstroom-oidc-'
+const cookieName = (request: FastifyRequest, state: string) =>
+  cookiePrefix(request) + createHash('sha256').update(state).digest('hex').slice(0, 16)
 
-function readPending(app: FastifyInstance, request: FastifyRequest): PendingSignIn | undefined {
+function readPending(app: FastifyInstance, request: FastifyRequest, cookie: string): PendingSignIn | undefined {
   try {
-    const sealed = Buffer.from(request.cookies[cookieName(request)] ?? '', 'base64url')
+    const sealed = Buffer.from(request.cookies[cookie] ?? '', 'base64url')
     const pending = JSON.parse(app.parts.box.open(sealed, 'oidc')) as PendingSignIn
     return pending.tot > Date.now() ? pending : undefined
   } catch {
@@ -153,11 +210,12 @@ function refuse(
   return reply.code(status).page('sign-in-oidc', { title, reden, label, provider })
 }
 
+const notThisAttempt = () => t('Het antwoord hoort niet bij deze poging. Begin opnieuw.')
+
 function reasonOf(error: unknown): string {
   const { code, error: given } = error as { code?: string; error?: string }
   if (given === 'access_denied') return t('Het inloggen is bij de aanbieder afgebroken of geweigerd.')
-  if (code === 'OAUTH_INVALID_RESPONSE' || code === 'OAUTH_JWT_CLAIM_COMPARISON_FAILED')
-    return t('Het antwoord hoort niet bij deze poging. Begin opnieuw.')
+  if (code === 'OAUTH_INVALID_RESPONSE' || code === 'OAUTH_JWT_CLAIM_COMPARISON_FAILED') return notThisAttempt()
   return t(
     'De aanbieder gaf een antwoord dat niet klopt. Begin opnieuw; blijft het misgaan, meld het dan aan de beheerder.',
   )

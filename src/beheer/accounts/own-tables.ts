@@ -9,7 +9,7 @@ import { readiness } from '../../operations/health.ts'
 import { writeAudit } from '../frame/change.ts'
 import { deleteFilter, saveFilter } from '../frame/saved-filters.ts'
 import { deleteNotice, deleteSession, insertNotice, insertSession, readSession } from '../frame/session.ts'
-import { checkPassword, findByName, linkOidc, recordFailure, recordSignIn } from './accounts.ts'
+import { checkPassword, endSessionsOf, findByName, linkOidc, recordFailure, recordSignIn } from './accounts.ts'
 import { bringAlong } from './centre-mirror.ts'
 import { findBrowser, insertBrowser } from './known-browsers.ts'
 import { begin, runningAttempt, useCode } from './totp.ts'
@@ -53,6 +53,7 @@ export function openOwnTables(parts: WholeParts) {
   return {
     ...openSignInTables(database),
     linkOidc: here(linkOidc),
+    endSessionsOf: here(endSessionsOf),
     bringAlong: here(bringAlong),
     browsers: { find: here(findBrowser), insert: here(insertBrowser) },
     sessions: {

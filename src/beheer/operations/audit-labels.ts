@@ -39,6 +39,7 @@ const VERBS: Record<string, string> = words({
   hervatten: 'hervat',
   importeren: 'geïmporteerd',
   instellen: 'ingesteld',
+  koppelen: 'aan een persoon gekoppeld',
   intrekken: 'ingetrokken',
   klaarzetten: 'klaargezet',
   kopieren: 'gekopieerd',

@@ -1,12 +1,23 @@
 // The subcommands on accounts of the administration pages: also when nobody can sign in any more.
 import type { Command } from 'commander'
-import { type Account, createAccount, deleteTotp, listAccounts, setPassword } from '../../beheer/accounts/accounts.ts'
+import {
+  type Account,
+  createAccount,
+  deleteTotp,
+  INVITED_DAYS,
+  invitationUrl,
+  invite,
+  listAccounts,
+  moveIssuer,
+  setPassword,
+} from '../../beheer/accounts/accounts.ts'
 import { ROLLEN } from '../../beheer/frame/session.ts'
 import { systemActor } from '../../core/access.ts'
 import { type Mutation, mutator } from '../../core/mutate.ts'
 import { Problem } from '../../core/problem.ts'
 import { endWait } from '../../core/sign-in-attempts.ts'
 import type { ReadDb } from '../../database/database.ts'
+import { ownAddress } from '../../http/links.ts'
 import { readPassword, recordByCommand, reportPassword, requireUsername, roleOf } from '../accounts.ts'
 import { changeDatabase, withDatabase } from '../database.ts'
 import { print } from '../terminal.ts'
@@ -87,6 +98,58 @@ export function addTo(program: Command): void {
     })
 
   account
+    .command('invite')
+    .description('print a link, once, by which somebody who signs in with OpenID Connect gets this account')
+    .requiredOption('--username <name>', 'name of an account without a password; it is made when there is none')
+    .option('--role <role>', `of one that is made: ${ROLLEN.join(', ')}; the provider decides on it later`, 'viewer')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom account invite --username j.jansen')
+    .action(async (options: { username: string; role: string; json?: boolean }) => {
+      requireUsername(options.username)
+      const rol = roleOf(options.role)
+      const link = await changeDatabase((database, config) =>
+        mutator(database)(systemActor('account'), async (m) => {
+          m.unrecorded('it is in beheer_audit')
+          const found = await findByUsername(m.read, options.username)
+          if (found) requireOwn(found)
+          if (found?.wachtwoord) throw new UsageError(`account ${options.username} signs in with a password`)
+          const { id, uuid } = found ?? (await createAccount(m.trx, { gebruikersnaam: options.username, rol }))
+          await record(m, 'uitnodiging-maken', { uuid, gebruikersnaam: options.username }, found ? undefined : { rol })
+          return invitationUrl(ownAddress(config), await invite(m.trx, id))
+        }),
+      )
+      print(
+        options,
+        { username: options.username, link },
+        `Whoever opens this link within ${INVITED_DAYS} days and signs in has the account ${options.username}; it is shown only now:\n${link}`,
+      )
+    })
+
+  account
+    .command('provider-moved')
+    .description('bring the accounts of a provider along to its new issuer, where the same people have the same sub')
+    .requiredOption('--from <issuer>', 'the issuer that it had')
+    .requiredOption('--to <issuer>', 'the issuer that it has now')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  zaakstroom account provider-moved --from https://old.example.nl/realm --to https://idp.example.nl/realm',
+    )
+    .action(async (options: { from: string; to: string; json?: boolean }) => {
+      let moved = 0
+      await change(async (m) => {
+        moved = await moveIssuer(m.trx, options.from, options.to)
+        const object = { handeling: 'inlogaanbieder-wijzigen', soort: 'inlogaanbieder', weergave: options.to }
+        await recordByCommand(m.trx, {
+          ...object,
+          oud: { issuer: options.from },
+          nieuw: { issuer: options.to, accounts: moved },
+        })
+      })
+      print(options, { moved }, `${moved} accounts belong to ${options.to} now.`)
+    })
+
+  account
     .command('list')
     .description('the accounts, with role and state')
     .option('--json', 'print JSON')
@@ -115,9 +178,13 @@ export function addTo(program: Command): void {
       print(options, rows, rows.map(line).join('\n') || 'There are no accounts.')
     })
 
-  async function requireAccount(db: ReadDb, username: string): Promise<Account> {
+  async function findByUsername(db: ReadDb, username: string): Promise<Account | undefined> {
     const accounts = await listAccounts(db, { zoek: username })
-    const found = accounts.find(({ gebruikersnaam }) => gebruikersnaam.toLowerCase() === username.toLowerCase())
+    return accounts.find(({ gebruikersnaam }) => gebruikersnaam.toLowerCase() === username.toLowerCase())
+  }
+
+  async function requireAccount(db: ReadDb, username: string): Promise<Account> {
+    const found = await findByUsername(db, username)
     if (!found) throw new UsageError(`there is no account ${username}`)
     return found
   }

@@ -927,6 +927,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/core/mutate.test.ts'],
   },
   {
+    what: 'an answer of one provider of OpenID Connect is not taken at the address of another',
+    file: 'src/beheer/accounts/oidc.ts',
+    search: "if (settings.returnPath !== (aanbieder === undefined ? '' : `/${aanbieder}`))",
+    replace: 'if (false)',
+    tests: ['test/beheer/oidc.test.ts'],
+  },
+  {
     what: 'our secret at a provider goes to no other issuer',
     file: 'src/beheer/accounts/oidc-pages.ts',
     search: 'provider.issuer !== form.issuer || provider.clientId',

@@ -152,6 +152,40 @@ export const accounts: Record<string, string> = {
     'This is the last active administrator. First give another account the role administrator.',
   'Uw account is hier op niet-actief gezet. Vraag een administrator.':
     'Your account has been made inactive here. Ask an administrator.',
+  'aan een persoon gekoppeld': 'bound to a person',
+  'Account in gebruik nemen': 'Take an account into use',
+  Uitnodiging: 'Invitation',
+  'Uitnodiging maken': 'Make an invitation',
+  'De uitnodiging is gemaakt.': 'The invitation was made.',
+  'Dit account logt in met een wachtwoord.': 'This account signs in with a password.',
+  'is te gebruiken tot': 'can be used until',
+  'Link kopiëren': 'Copy link',
+  'Dit is de uitnodiging voor het account': 'This is the invitation for the account',
+  '. Geef de link nu door, aan deze persoon alleen: deze pagina toont hem alleen deze keer.':
+    '. Pass the link on now, to this person alone: this page shows it only this time.',
+  'Wie de link opent en inlogt met OpenID Connect, heeft voortaan dit account. Dat kan één keer, en binnen {1} dagen.':
+    'Whoever opens the link and signs in with OpenID Connect has this account from then on. This can be done once, and within {1} days.',
+  'U maakt een link waarmee': 'You make a link by which',
+  'het account met OpenID Connect in gebruik neemt. Een eerdere link vervalt.':
+    'takes the account into use with OpenID Connect. An earlier link counts no more.',
+  'Het account hoort nu bij iemand bij een aanbieder. Wie de link gebruikt komt daarvoor in de plaats.':
+    'The account now belongs to somebody at a provider. Whoever uses the link takes their place.',
+  'U bent uitgenodigd om het account': 'You are invited to take the account',
+  'in gebruik te nemen. Wie nu inlogt, heeft dat account voortaan. De uitnodiging vervalt daarmee.':
+    'into use. Whoever signs in now has that account from then on. The invitation then counts no more.',
+  'Er is nog geen inlogaanbieder. Vraag een administrator.': 'There is no sign-in provider yet. Ask an administrator.',
+  'Deze uitnodiging is al gebruikt of verlopen. Vraag een administrator om een nieuwe.':
+    'This invitation was used already or has expired. Ask an administrator for a new one.',
+  'U hebt hier al een account: {1}. Vraag een administrator om dat te verwijderen als u {2} wilt gebruiken.':
+    'You have an account here already: {1}. Ask an administrator to delete it when you want to use {2}.',
+  'Er is hier al een account {1}, dat de aanbieder eerder onder een ander kenmerk (sub) noemde. Bent u dezelfde persoon? Vraag een administrator dan om een uitnodiging voor dat account.':
+    'There is an account {1} here already, which the provider named by another identifier (sub) before. Are you the same person? Then ask an administrator for an invitation for that account.',
+  'Er is hier al een account {1}, van een andere aanbieder of een ander adres van deze aanbieder. Bent u dezelfde persoon? Vraag een administrator dan om een uitnodiging voor dat account.':
+    'There is an account {1} here already, of another provider or of another address of this provider. Are you the same person? Then ask an administrator for an invitation for that account.',
+  'Er is hier een account {1} klaargezet. Dat neemt u in gebruik met de link van uw uitnodiging. Hebt u die niet, vraag er dan een administrator om.':
+    'An account {1} was prepared here. You take it into use by the link of your invitation. If you have none, ask an administrator for it.',
+  '{1} zegt niet bruikbaar wie u bent: het kenmerk (sub) is leeg, langer dan 255 tekens, of heeft tekens die niet te bewaren zijn. Meld dit aan de beheerder van {2}.':
+    '{1} does not say usably who you are: the identifier (sub) is empty, longer than 255 characters, or has characters that cannot be kept. Report this to the administrator of {2}.',
   'Er is hier al een account {1} met een wachtwoord. Log daarmee in, of vraag een administrator om dat account een andere naam te geven of te verwijderen.':
     'There is an account {1} with a password here already. Sign in with that, or ask an administrator to rename or delete that account.',
   'Een wachtwoord heeft ten minste {1} tekens.': 'A password has at least {1} characters.',

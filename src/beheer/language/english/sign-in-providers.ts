@@ -1,5 +1,12 @@
 // Providers of OpenID Connect that people sign in with.
 export const signInProviders: Record<string, string> = {
+  'Deze aanbieder is al opgeslagen.': 'This provider was saved already.',
+  'De aanbieder is verhuisd': 'The provider has moved',
+  'Alleen als de issuer wijzigt en de aanbieder dezelfde personen onder hetzelfde kenmerk (sub) noemt: hun accounts gaan mee. Anders is iedereen een nieuwe persoon.':
+    'Only when the issuer changes and the provider names the same people by the same identifier (sub): their accounts go along. Otherwise everybody is a new person.',
+  'Eigen terugkeeradres': 'Return address of its own',
+  'Zo wordt een antwoord van een andere aanbieder nooit voor een antwoord van deze aangezien. Geef bij de aanbieder eerst dit adres op: {1}':
+    'An answer of another provider is then never taken for one of this provider. First give this address to the provider: {1}',
   Inlogaanbieders: 'Sign-in providers',
   'Inlogaanbieder verwijderen': 'Delete sign-in provider',
   'Inlogaanbieder wijzigen': 'Change sign-in provider',
