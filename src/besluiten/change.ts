@@ -10,7 +10,7 @@ import {
   releaseRemote,
   requireSettled,
 } from '../services/remote-relations.ts'
-import { requireOpenZaak, type ZaakCore } from '../zaken/lock.ts'
+import { requireWritable, type ZaakCore } from '../zaken/lock.ts'
 import { type Besluit, type BesluitPatch, type BesluitRow, toBesluit, toColumns, toRow } from './columns.ts'
 import { zaakbesluitElsewhere } from './create.ts'
 import { lockBesluit, zaakOf } from './lock.ts'
@@ -68,7 +68,7 @@ export async function changeBesluit(
     ...dateFaults(given, config),
     ...(await zaaktypeFaults(m.read, { id: before.besluittypeId, zaaktypen }, known ? null : asked.zaak)), // brc-007
   ])
-  for (const zaak of [current, asked.zaak]) if (zaak) requireOpenZaak(zaak, m.actor)
+  for (const zaak of [current, asked.zaak]) if (zaak) requireWritable(m, zaak)
   const { identificatie, verantwoordelijkeOrganisatie, ...columns } =
     actie === 'update' ? toRow(given) : toColumns(given)
   const zaak = given.zaak === undefined ? current : asked.zaak

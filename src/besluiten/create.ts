@@ -5,7 +5,7 @@ import { type InvalidParam, Problem, throwFaults } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
 import { link } from '../http/links.ts'
 import type { RemoteChange, RemoteRelation } from '../services/remote-relations.ts'
-import { requireOpenZaak } from '../zaken/lock.ts'
+import { requireWritable } from '../zaken/lock.ts'
 import { type BesluitInput, type BesluitRow, toBesluit, toRow } from './columns.ts'
 import { findBesluit } from './read.ts'
 import { recordBesluit } from './record.ts'
@@ -55,7 +55,7 @@ export async function createBesluit(
     ...dateFaults(input, context.config),
     ...(await zaaktypeFaults(m.read, type, zaak)), // brc-007
   ])
-  if (zaak) requireOpenZaak(zaak, m.actor)
+  if (zaak) requireWritable(m, zaak)
   const uuid = await insertBesluit(m, {
     ...toRow(input),
     besluittypeId: type.id,

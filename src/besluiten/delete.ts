@@ -3,7 +3,7 @@ import type { Mutation } from '../core/mutate.ts'
 import { unlinkAllOf } from '../documenten/object-links.ts'
 import { requireMatch } from '../http/etag.ts'
 import { releaseRemote } from '../services/remote-relations.ts'
-import { requireOpenZaak } from '../zaken/lock.ts'
+import { requireWritable } from '../zaken/lock.ts'
 import { toBesluit } from './columns.ts'
 import { lockBesluit, zaakOf } from './lock.ts'
 import { recordBesluit } from './record.ts'
@@ -16,7 +16,7 @@ export async function deleteBesluit(m: Mutation, uuid: string): Promise<void> {
   requireMay(m.actor, VERWIJDEREN, row)
   requireMatch(m, () => toBesluit(row, m.actor.base))
   const zaak = await zaakOf(m, row)
-  if (zaak) requireOpenZaak(zaak, m.actor)
+  if (zaak) requireWritable(m, zaak)
   await unlinkAllOf(m, [uuid])
   const others = await m.sql<{ uuid: string }[]>`
     select uuid from besluitinformatieobject where besluit_id = ${row.id} and informatieobject_url is not null`

@@ -44,7 +44,10 @@ export type Subject = {
 
 /** Whether the rights of the actor that reach this object hold one of the scopes together (zrc-006). */
 export function isAllowed(actor: Actor, component: Component, scopes: readonly string[], subject: Subject): boolean {
-  if (actor.alleAutorisaties) return true
+  if (actor.alleAutorisaties) {
+    const { vertrouwelijkheidaanduiding: asked } = subject
+    return actor.upTo === undefined || asked === undefined || level(asked) <= level(actor.upTo)
+  }
   const { type } = subject
   const rights = indexOf(actor.autorisaties).byType.get(typeKey(component, 'uuid' in type ? type.uuid : type.url))
   return rights?.some((right) => reaches(right, subject) && hasScope(right, scopes)) ?? false

@@ -31,6 +31,8 @@ export type Actor = {
   applicatieUuid: string
   applicatieLabel: string
   alleAutorisaties: boolean
+  /** With all rights, but only up to this level: an account of the pages. */
+  upTo?: Vertrouwelijkheidaanduiding
   alleenGereedVoorPublicatie: boolean
   autorisaties: readonly Autorisatie[]
   /** Our address as the caller knows it: links in answers, audit records and notifications begin with it. */

@@ -3,13 +3,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Mutation } from '../core/mutate.ts'
-import { fault, type InvalidParam, throwFaults } from '../core/problem.ts'
+import { fault, type InvalidParam } from '../core/problem.ts'
 import { expected, one } from '../database/rows.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import type { Services } from '../services/services.ts'
-import { archivedFaults, type ZaakCore, zaakForChange } from './lock.ts'
+import { requireWritable, type ZaakCore, zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, holdOne, type PartRow, type PartSource, sendAll, sendOne } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
@@ -67,7 +67,7 @@ const routes =
         const faults = await judge(services, veld, url, request.base)
         const made = await remoteRelations.create(request.actor, async (m, remote) => {
           const zaak = await zaakForChange(m, expected(body.zaak), ALLEEN_BIJWERKEN)
-          throwFaults([...faults, ...archivedFaults(zaak)])
+          requireWritable(m, zaak, faults)
           return create(m, relatie, zaak, url, remote)
         })
         return reply
@@ -154,6 +154,7 @@ async function deleteRelation(m: Mutation, relatie: Relation, uuid: string): Pro
   const { naam, veld } = relatie
   const bron = sourceOf(relatie)
   const { zaak, before: row } = await holdOne(m, bron, uuid, ALLEEN_BIJWERKEN)
+  requireWritable(m, zaak)
   await m.sql`delete from ${m.sql(naam)} where id = ${row.id}`
   const oud = bron.toResource(row, m.actor.base)
   const detail = row[veld]

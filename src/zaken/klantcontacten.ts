@@ -3,13 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../core/mutate.ts'
-import { fault, throwFaults } from '../core/problem.ts'
+import { fault } from '../core/problem.ts'
 import { expected, one } from '../database/rows.ts'
 import { isFuture } from '../http/formats.ts'
 import { Moment, OptionalText, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
-import { requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { requireWritable, type ZaakCore, zaakForChange } from './lock.ts'
 import { byUrl, findOne, type PartRow, paged, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
@@ -75,9 +75,8 @@ export const klantcontacten: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 async function createKlantcontact(m: Mutation, zaak: ZaakCore, input: Static<typeof Input>, leeway: number) {
-  if (isFuture(input.datumtijd, leeway))
-    throwFaults([fault('datumtijd', 'date-in-future', 'Dit moment ligt in de toekomst.')])
-  requireOpenZaak(zaak, m.actor)
+  const isAhead = isFuture(input.datumtijd, leeway)
+  requireWritable(m, zaak, isAhead ? [fault('datumtijd', 'date-in-future', 'Dit moment ligt in de toekomst.')] : [])
   const values = {
     zaak_id: zaak.id,
     identificatie: input.identificatie || crypto.randomUUID().replaceAll('-', '').slice(0, 12),

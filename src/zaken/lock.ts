@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Actor } from '../core/actor.ts'
 import type { Mutation } from '../core/mutate.ts'
-import { forbiddenNow, type InvalidParam, invalid, notFound, onObject } from '../core/problem.ts'
+import { forbiddenNow, type InvalidParam, invalid, notFound, onObject, throwFaults } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
 import { resolveLink } from '../http/links.ts'
 import { GEFORCEERD, mayDo, requireMay, type Scopes } from './rights.ts'
@@ -13,7 +13,8 @@ function selectCore(db: ReadDb) {
     .leftJoin('zaaktype as t', 't.id', 'z.zaaktypeId')
     .leftJoin('catalogus as c', 'c.id', 't.catalogusId')
     .select(['z.id', 'z.uuid', 'z.identificatie', 'z.bronorganisatie', 'z.zaaktypeId', 'z.vertrouwelijkheidaanduiding'])
-    .select(['z.einddatum', 'z.archiefstatus', 'z.hoofdzaakId', 't.uuid as zaaktypeUuid', 'c.uuid as catalogusUuid'])
+    .select(['z.einddatum', 'z.archiefstatus', 'z.archiefnominatie', 'z.archiefactiedatum', 'z.hoofdzaakId'])
+    .select(['t.uuid as zaaktypeUuid', 'c.uuid as catalogusUuid'])
     .select(['z.zaaktypeUrl', 'z.zaaktypeCatalogusUrl'])
 }
 /** What every change below a case has to know of it. */
@@ -32,10 +33,11 @@ export function holdZaak(m: Mutation, uuid: string): Promise<ZaakCore | undefine
   return selectCore(m.read).where('z.uuid', '=', uuid).forNoKeyUpdate('z').executeTakeFirst()
 }
 
-/** Cases with these ids, locked so that nothing is hung on them either. */
-export function holdZaken(m: Mutation, ids: readonly number[]): Promise<ZaakCore[]> {
+/** Cases with these ids, locked; to delete them so that nothing is hung on them either. */
+export function holdZaken(m: Mutation, ids: readonly number[], to: 'change' | 'delete'): Promise<ZaakCore[]> {
   const any = sql<number>`any(${ids}::bigint[])`
-  return selectCore(m.read).where('z.id', '=', any).orderBy('z.id').forUpdate('z').execute()
+  const query = selectCore(m.read).where('z.id', '=', any).orderBy('z.id')
+  return (to === 'delete' ? query.forUpdate('z') : query.forNoKeyUpdate('z')).execute()
 }
 
 /** The case to which a row of this table belongs, locked. */
@@ -58,17 +60,37 @@ export async function zaakForChange(m: Mutation, url: string, scopes: Scopes, na
   return zaak
 }
 
-/** zrc-007: a closed case is changed only by who may force it. @throws Problem 403 */
-export function requireOpenZaak(zaak: ZaakCore, actor: Actor): void {
-  if (zaak.einddatum !== null && !mayDo(actor, GEFORCEERD, zaak))
+/**
+ * The one gate of whatever writes below a case: each create, change and delete of what hangs on it. The rights of the actor on the case
+ * were judged where it was held (`zaakForChange`, `holdOne`), or are those of the component that asks.
+ * @param faults what else is wrong, told together
+ * @param closed `judged`: the caller judges by a rule of its own who may change a closed case
+ * @throws Problem 400 when the case is archived: what hangs on it stays as it is, whoever asks; 403 when it is closed and the actor may
+ * not force it (zrc-007)
+ */
+export function requireWritable(
+  m: Pick<Mutation, 'actor'>,
+  zaak: ZaakCore,
+  faults: readonly InvalidParam[] = [],
+  closed: 'forced' | 'judged' = 'forced',
+): void {
+  throwFaults([...faults, ...(isArchived(zaak) ? [ARCHIVED] : [])])
+  if (closed === 'forced') requireForcedWhenClosed(m, zaak)
+}
+
+/** The same for the case itself, which is changed and removed by force also when it is archived. @throws Problem 403 */
+export function requireForcedWhenClosed({ actor }: Pick<Mutation, 'actor'>, zaak: ZaakCore): void {
+  if ((zaak.einddatum !== null || isArchived(zaak)) && !mayDo(actor, GEFORCEERD, zaak))
     throw forbiddenNow('De zaak is afgesloten; wijzigen vraagt het recht zaken.geforceerd-bijwerken.')
 }
 
-/** What hangs on an archived case stays as it is, whoever asks. */
-export function archivedFaults(zaak: Pick<ZaakCore, 'archiefstatus'>): InvalidParam[] {
-  if (zaak.archiefstatus === 'nog_te_archiveren') return []
-  return [onObject('zaak-archiefstatus-invalid', 'De zaak is gearchiveerd of overgedragen en kan niet meer wijzigen.')]
-}
+export const isArchived = ({ archiefstatus }: Pick<ZaakCore, 'archiefstatus'>): boolean =>
+  archiefstatus !== 'nog_te_archiveren'
+
+export const ARCHIVED = onObject(
+  'zaak-archiefstatus-invalid',
+  'De zaak is gearchiveerd of overgedragen en kan niet meer wijzigen.',
+)
 
 /** A case below which something changed. */
 export async function touchZaak(m: Mutation, zaakId: number): Promise<void> {

@@ -4,14 +4,14 @@ import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { fetchTypes, type RemoteType, type RemoteTypes } from '../catalogi/remote-types.ts'
 import type { Mutation } from '../core/mutate.ts'
-import { fault, type InvalidParam, immutable, throwFaults } from '../core/problem.ts'
+import { fault, type InvalidParam, immutable } from '../core/problem.ts'
 import { jsonOf, rowOf } from '../database/driver-values.ts'
 import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
-import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { requireWritable, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   byType,
   byUrl,
@@ -132,8 +132,7 @@ export async function createResultaat(
   objects?: ObjectDates,
 ) {
   const { id, remote } = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak, typen)
-  throwFaults([...(await uniqueFaults(m, zaak)), ...archivedFaults(zaak)])
-  requireOpenZaak(zaak, m.actor)
+  requireWritable(m, zaak, await uniqueFaults(m, zaak))
   const made = one(
     await m.sql<{ uuid: string }[]>`
     insert into resultaat ${rowOf(m.sql, 'resultaat', {
@@ -176,14 +175,12 @@ async function changeResultaat(
 ) {
   const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN)
   const oud = toResultaat(before, m.actor.base)
-  throwFaults([
+  requireWritable(m, zaak, [
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.resultaattype !== undefined && given.resultaattype !== oud.resultaattype
       ? [immutable('resultaattype')]
       : []),
-    ...archivedFaults(zaak),
   ])
-  requireOpenZaak(zaak, m.actor)
   if (given.toelichting !== undefined)
     await m.trx.updateTable('resultaat').set({ toelichting: given.toelichting }).where('id', '=', before.id).execute()
   await rederiveArchivering(m, zaak.id, undefined, objects)
@@ -193,7 +190,7 @@ async function changeResultaat(
 
 async function deleteResultaat(m: Mutation, uuid: string): Promise<void> {
   const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN)
-  requireOpenZaak(zaak, m.actor)
+  requireWritable(m, zaak)
   await m.trx.deleteFrom('resultaat').where('id', '=', before.id).execute()
   if (zaak.einddatum !== null)
     await m.trx

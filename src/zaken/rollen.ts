@@ -29,7 +29,7 @@ import {
   readPart,
   representeeFaults,
 } from './betrokkenen.ts'
-import { archivedFaults, requireOpenZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { requireWritable, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   batchSource,
   by,
@@ -234,8 +234,7 @@ export async function openNewRollen(
     const own = roltypen.get(localUuid(input.roltype, base, 'roltype'))
     const { remote } = judgeTypeOfZaak('roltype', input.roltype, zaak, { typen, own, base }) // zrc-019
     const { omschrijving, omschrijvingGeneriek } = remote ?? expected(own)
-    throwFaults([...onceFaults(there.once, omschrijvingGeneriek), ...betrokkeneFaults(input), ...archivedFaults(zaak)])
-    requireOpenZaak(zaak, m.actor)
+    requireWritable(m, zaak, [...onceFaults(there.once, omschrijvingGeneriek), ...betrokkeneFaults(input)])
     requireRoom(there.aantal, 'rollen')
     there.aantal += 1
     there.once.push(omschrijvingGeneriek)
@@ -257,8 +256,7 @@ export function judgeChangedRol(
   const oud = toRol(before, m.actor.base)
   const parts = readParts(input, config)
   throwFaults([...faults, ...(input.roltype === oud.roltype ? [] : [immutable('roltype')]), ...parts.faults])
-  throwFaults([...betrokkeneFaults(input), ...archivedFaults(zaak)])
-  requireOpenZaak(zaak, m.actor)
+  requireWritable(m, zaak, betrokkeneFaults(input))
   return { uuid: before.uuid, before, row: toRow(input, parts) }
 }
 
@@ -294,7 +292,7 @@ export async function writeRollen(m: Mutation, zaak: ZaakCore, judged: readonly 
 /** Removes rollen of one case. */
 export async function deleteRollen(m: Mutation, zaak: ZaakCore, rows: readonly RolRow[]): Promise<void> {
   if (rows.length === 0) return
-  requireOpenZaak(zaak, m.actor)
+  requireWritable(m, zaak)
   await m.sql`delete from rol where id = any(${rows.map(({ id }) => id)}::bigint[])`
   for (const row of rows) {
     const { uuid, omschrijving: detail } = row

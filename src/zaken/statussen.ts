@@ -17,7 +17,7 @@ import { Moment, OptionalText, Reference, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { dayOf } from '../lib/day.ts'
-import { archivedFaults, type ZaakCore, zaakForChange } from './lock.ts'
+import { requireWritable, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   batchSource,
   by,
@@ -190,10 +190,8 @@ export async function createStatus(
   if (isFuture(input.datumStatusGezet, leeway))
     faults.push(fault('datumStatusGezet', 'date-in-future', 'Dit moment ligt in de toekomst.'))
   const gezetdoor = input.gezetdoor ? await findSetter(m, input.gezetdoor, zaak, faults) : null
-  faults.push(...archivedFaults(zaak))
-  if (faults.length === 0 && huidig)
-    faults.push(...(eind ? await closingFaults(m, zaak, documenten) : await openFaults(m, zaak)))
-  throwFaults(faults)
+  requireWritable(m, zaak, faults, 'judged') // below: opening again is a right of its own
+  if (huidig) throwFaults(eind ? await closingFaults(m, zaak, documenten) : await openFaults(m, zaak))
   const closed = eind && huidig && { ...(await retentionStart(m, zaak)), einddatum: day }
   const closing = closed ? await deriveArchivering(m, closed, { objects }) : undefined
   requireMayAdd(m, zaak, eerder > 0)

@@ -9,7 +9,7 @@ import { isFuture } from '../http/formats.ts'
 import { Moment, Text, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
-import { touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { requireWritable, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, type PartRow, paged, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { AANMAKEN, access, LEZEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
@@ -105,6 +105,7 @@ async function createSubstatus(m: Mutation, zaak: ZaakCore, input: Static<typeof
   if (input.tijdstip && isFuture(input.tijdstip, leeway))
     throwFaults([fault('tijdstip', 'date-in-future', 'Dit moment ligt in de toekomst.')])
   const statusId = await findStatus(m, zaak, input.status)
+  requireWritable(m, zaak)
   const made = one(
     await m.sql<{ uuid: string }[]>`
     insert into substatus (zaak_id, status_id, omschrijving, tijdstip, doelgroep)

@@ -9,10 +9,10 @@ import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, linkOr, resolveLink } from '../http/links.ts'
-import { holdZaak, requireOpenZaak, requireZaak, touchZaak, type ZaakCore } from './lock.ts'
+import { holdZaak, requireWritable, requireZaak, touchZaak, type ZaakCore } from './lock.ts'
 import { findOne, holdOne, type PartRow, type PartSource, sendAll, sendOne } from './part-queries.ts'
 import { recordBelow } from './records.ts'
-import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
+import { ALLEEN_BIJWERKEN, access, LEZEN, requireMay } from './rights.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
 
 const Zaakbesluit = Type.Object({ url: Url(), uuid: Uuid, besluit: Url() })
@@ -60,6 +60,8 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
         const zaak = await holdZaak(m, zaakUuid)
         if (!zaak) throw notFound()
         if (target.kind === 'ours') return confirm(m, zaak, target.uuid)
+        requireMay(m.actor, ALLEEN_BIJWERKEN, zaak)
+        requireWritable(m, zaak)
         const row = one(
           await m.sql<{ uuid: string }[]>`
           insert into zaakbesluit (zaak_id, besluit_url) values (${zaak.id}, ${besluit})
@@ -88,7 +90,7 @@ export const zaakbesluiten: FastifyPluginAsyncTypebox = async (app) => {
         const { zaak, before: row } = await holdOne(m, source, uuid, ALLEEN_BIJWERKEN, zaakUuid)
         if (row.besluitUuid)
           throwFaults([onObject('inconsistent-relation', 'Het besluit hoort nog bij deze zaak: wijzig het besluit.')])
-        requireOpenZaak(zaak, m.actor)
+        requireWritable(m, zaak)
         await m.trx.deleteFrom('zaakbesluit').where('id', '=', row.id).execute()
         const oud = toZaakbesluit(row, m.actor.base)
         recordBelow(m, zaak, { ...change(oud), actie: 'destroy', oud, nieuw: null, stil: true })

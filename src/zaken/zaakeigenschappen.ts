@@ -11,12 +11,12 @@ import {
 } from '../catalogi/remote-types.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Actie, Mutation } from '../core/mutate.ts'
-import { type InvalidParam, immutable, onObject, throwFaults } from '../core/problem.ts'
+import { fault, type InvalidParam, immutable, onObject, throwFaults } from '../core/problem.ts'
 import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
-import { archivedFaults, requireOpenZaak, requireZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { requireWritable, requireZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { findOne, holdOne, type PartRow, type PartSource, readable, sendAll, sendOne } from './part-queries.ts'
 import { countUpTo, requireRoom } from './quota.ts'
 import { eigenschapLink, recordBelow } from './records.ts'
@@ -70,6 +70,8 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
       const { made, warning } = await app.mutate(request.actor, async (m) => {
         await requireZaak(m.read, m.actor, BIJWERKEN, request.params.zaakUuid)
         const zaak = await zaakForChange(m, request.body.zaak, BIJWERKEN)
+        if (zaak.uuid !== request.params.zaakUuid)
+          throwFaults([fault('zaak', 'zaak-mismatch', 'Dit is een andere zaak dan die van het adres.')])
         return createEigenschap(m, zaak, request.body, { streng: isStrict(), typen })
       })
       if (warning) reply.header('x-warning', warning)
@@ -128,8 +130,7 @@ async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeo
   const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak, typen) // zrc-018
   const { remote } = type
   const waarde = await valueFaults(m, type, input.waarde)
-  throwFaults([...(streng ? waarde : []), ...archivedFaults(zaak)])
-  requireOpenZaak(zaak, m.actor)
+  requireWritable(m, zaak, streng ? waarde : [])
   const there = countUpTo(m, 'zaakeigenschap', 'zaak_id', zaak.id, LIMITS.related)
   const rows = remote
     ? await m.sql<{ uuid: string; there: number }[]>`
@@ -156,13 +157,11 @@ async function change(
 ) {
   const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN, zaakUuid)
   const oud = toZaakeigenschap(before, m.actor.base)
-  throwFaults([
+  requireWritable(m, zaak, [
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.eigenschap !== undefined && given.eigenschap !== oud.eigenschap ? [immutable('eigenschap')] : []),
     ...(streng && given.waarde !== undefined ? await valueFaults(m, typeOf(before, typen), given.waarde) : []),
-    ...archivedFaults(zaak),
   ])
-  requireOpenZaak(zaak, m.actor)
   if (given.waarde !== undefined) {
     await m.trx.updateTable('zaakeigenschap').set({ waarde: given.waarde }).where('id', '=', before.id).execute()
     await rederiveArchivering(m, zaak.id, ['eigenschap'])
@@ -217,7 +216,7 @@ const DATE_TIME = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/
 
 async function deleteZaakeigenschap(m: Mutation, { uuid, zaakUuid }: Place): Promise<void> {
   const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN, zaakUuid)
-  requireOpenZaak(zaak, m.actor)
+  requireWritable(m, zaak)
   await m.trx.deleteFrom('zaakeigenschap').where('id', '=', before.id).execute()
   const oud = toZaakeigenschap(before, m.actor.base)
   const detail = before.naam

@@ -17,7 +17,7 @@ import { ExpandQuery } from '../http/expand.ts'
 import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
 import { link, linkOr, localUuid, resolveLink } from '../http/links.ts'
 import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
-import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { requireWritable, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import {
   batchSource,
   byUrl,
@@ -172,9 +172,8 @@ export async function createZio(
   const found = document as RemoteDocument | undefined
   const documentId = found ? null : await requireDocument(m, input.informatieobject, zaak, typen)
   if (found) await requireRemoteType(m, found, zaak, typen)
-  const statusId = await findStatus(m, input.status)
-  throwFaults(archivedFaults(zaak))
-  requireOpenZaak(zaak, m.actor)
+  const statusId = await findStatus(m, zaak, input.status)
+  requireWritable(m, zaak)
   const values = {
     zaak_id: zaak.id,
     enkelvoudiginformatieobject_id: documentId,
@@ -244,20 +243,19 @@ async function changeZio(
 ) {
   const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN)
   const oud = toZio(before, m.actor.base)
-  throwFaults([
+  requireWritable(m, zaak, [
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.informatieobject !== undefined && given.informatieobject !== oud.informatieobject
       ? [immutable('informatieobject')]
       : []),
-    ...archivedFaults(zaak),
   ])
   const values = {
     ...(given.titel !== undefined && { titel: given.titel }),
     ...(given.beschrijving !== undefined && { beschrijving: given.beschrijving }),
     ...(given.vernietigingsdatum !== undefined && { vernietigingsdatum: given.vernietigingsdatum }),
-    ...(given.status !== undefined && { statusId: await findStatus(m, given.status) }),
+    ...(given.status !== undefined &&
+      given.status !== oud.status && { statusId: await findStatus(m, zaak, given.status) }),
   }
-  requireOpenZaak(zaak, m.actor)
   if (Object.keys(values).length > 0)
     await m.sql`update zaakinformatieobject set ${changesOf(m.sql, 'zaakinformatieobject', values)} where id = ${before.id}`
   await touchZaak(m, zaak.id)
@@ -266,7 +264,7 @@ async function changeZio(
 
 async function deleteZio(m: Mutation, uuid: string): Promise<void> {
   const { zaak, before } = await holdOne(m, source, uuid, ONTKOPPELEN)
-  requireOpenZaak(zaak, m.actor)
+  requireWritable(m, zaak)
   await m.trx.deleteFrom('zaakinformatieobject').where('id', '=', before.id).execute()
   const documentId = before.enkelvoudiginformatieobjectId
   if (documentId !== null) await unlinkObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })
@@ -312,11 +310,14 @@ async function requireDocument(m: Mutation, url: string, zaak: ZaakCore, typen: 
   return document.id
 }
 
-async function findStatus(m: Mutation, url: string | null | undefined): Promise<number | null> {
+/** A status of the same case: that of another is not written to. */
+async function findStatus(m: Mutation, zaak: ZaakCore, url: string | null | undefined): Promise<number | null> {
   if (!url) return null
   const uuid = localUuid(url, m.actor.base, 'status') ?? null
-  const status = await m.trx.selectFrom('status').where('uuid', '=', uuid).select('id').executeTakeFirst()
+  const status = await m.trx.selectFrom('status').where('uuid', '=', uuid).select(['id', 'zaakId']).executeTakeFirst()
   if (!status) throw invalid('status', 'bad-url', 'Deze status bestaat niet.')
+  if (status.zaakId !== zaak.id)
+    throwFaults([onObject('zaak-status-mismatch', 'Deze status hoort bij een andere zaak.')])
   const there = one(
     await m.sql<{ n: number }[]>`
     select ${countUpTo(m, 'zaakinformatieobject', 'status_id', status.id, LIMITS.statussen)} as n`,

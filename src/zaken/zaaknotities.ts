@@ -8,13 +8,12 @@ import type { Actie, Mutation } from '../core/mutate.ts'
 import { invalid } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
 import { alias } from '../http/documented.ts'
-import { requireMatch } from '../http/etag.ts'
 import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { CursorQuery, contains, Page, PageQuery } from '../http/page.ts'
 import { timeZone } from '../lib/day.ts'
-import { zaakForChange } from './lock.ts'
-import { by, byUrl, findOne, type PartRow, paged, requireOne, sendOne, sendPage } from './part-queries.ts'
+import { requireWritable, zaakForChange } from './lock.ts'
+import { by, byUrl, findOne, holdOne, type PartRow, paged, sendOne, sendPage } from './part-queries.ts'
 import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
 import { Params, withoutDefaults } from './zaak/columns.ts'
 
@@ -91,6 +90,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
         m.unrecorded('the standard keeps no record of notes')
         await refuseBeforeSwitch(m)
         const zaak = await zaakForChange(m, body.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
+        requireWritable(m, zaak)
         const values = { ...toRow(body), onderwerp: body.onderwerp, tekst: body.tekst, zaakId: zaak.id }
         const row = await m.trx.insertInto('zaaknotitie').values(values).returning('uuid').executeTakeFirstOrThrow()
         const note = expected(await findOne(m.read, source, row.uuid))
@@ -129,7 +129,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
       await app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of notes')
         await refuseBeforeSwitch(m)
-        const row = await lockZaaknotitie(m, request.params.uuid)
+        const row = await holdZaaknotitie(m, request.params.uuid)
         touch(m, 'destroy', row)
         await m.trx.deleteFrom('zaaknotitie').where('id', '=', row.id).execute()
       })
@@ -166,11 +166,12 @@ function conditions(filter: Record<string, string>, base: string): RawBuilder<un
 async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch>) {
   m.unrecorded('the standard keeps no record of notes')
   await refuseBeforeSwitch(m)
-  const row = await lockZaaknotitie(m, uuid)
+  const row = await holdZaaknotitie(m, uuid)
   if (row.status !== 'concept') throw invalid('status', 'invalid', 'Een definitieve notitie wijzigt niet meer.')
   const zaak = given.gerelateerdAan
     ? await zaakForChange(m, given.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
     : undefined
+  if (zaak) requireWritable(m, zaak)
   const values = { ...toRow(given), ...(zaak && { zaakId: zaak.id }), wijzigingsdatum: sql<string>`now()` }
   await m.trx.updateTable('zaaknotitie').set(values).where('id', '=', row.id).execute()
   const after = expected(await findOne(m.read, source, uuid))
@@ -184,12 +185,11 @@ function touch(m: Mutation, actie: Actie, { uuid, zaakUuid }: Row): void {
   m.touches({ component: 'zrc', actie, resource: 'zaaknotitie', url, uuid, hoofdobject })
 }
 
-/** Locked before it is read: whoever waited for another change sees what came of it. */
-async function lockZaaknotitie(m: Mutation, uuid: string): Promise<Row> {
-  await m.trx.selectFrom('zaaknotitie').where('uuid', '=', uuid).select('id').forUpdate().execute()
-  const row = await requireOne(m.read, m.actor, source, uuid, ALLEEN_BIJWERKEN)
-  requireMatch(m, () => toZaaknotitie(row, m.actor.base))
-  return row
+/** The note for a change, with its case held. */
+async function holdZaaknotitie(m: Mutation, uuid: string): Promise<Row> {
+  const { zaak, before } = await holdOne(m, source, uuid, ALLEEN_BIJWERKEN)
+  requireWritable(m, zaak)
+  return before
 }
 
 function toRow(given: Static<typeof InputPatch>) {

@@ -16,7 +16,7 @@ import { OptionalText, Patch, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { aNummerFault, Part, readPart } from './betrokkenen.ts'
-import { archivedFaults, requireOpenZaak, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { requireWritable, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { Definition, definitionFaults } from './object-schema.ts'
 import { OBJECT_TYPES, OBJECTTYPEN } from './objecttypen.ts'
 import {
@@ -218,8 +218,7 @@ export async function createZaakobject(
   throwFaults([...elsewhere, ...(await ownObjectFaults(m, input.object)), ...part.faults, ...kindFaults(input)])
   const named = input.zaakobjecttype
   const type = named ? await requireTypeOfZaak(m, 'zaakobjecttype', named, zaak, typen) : null
-  throwFaults(archivedFaults(zaak))
-  requireOpenZaak(zaak, m.actor)
+  requireWritable(m, zaak)
   const values = {
     zaakId: zaak.id,
     object: input.object ?? '',
@@ -286,7 +285,7 @@ async function changeZaakobject(
   const oud = toZaakobject(before, m.actor.base)
   const definitie = given.objectTypeOverigeDefinitie
   const part = readObject(before.objectType, definitie ? null : given.objectIdentificatie)
-  throwFaults([
+  requireWritable(m, zaak, [
     ...(['zaak', 'object', 'zaakobjecttype', 'objectType'] as const)
       .filter((name) => given[name] !== undefined && (given[name] || null) !== (oud[name] || null))
       .map(immutable),
@@ -295,9 +294,7 @@ async function changeZaakobject(
     ...(given.objectTypeOverige !== undefined || definitie !== undefined
       ? otherFaults({ ...oud, ...given, object: oud.object, objectType: before.objectType })
       : []),
-    ...archivedFaults(zaak),
   ])
-  requireOpenZaak(zaak, m.actor)
   const values = {
     ...(given.relatieomschrijving !== undefined && { relatieomschrijving: given.relatieomschrijving }),
     ...(given.objectTypeOverige !== undefined && { objectTypeOverige: given.objectTypeOverige }),
@@ -323,7 +320,7 @@ export const findZaakobjecten = (m: Mutation, uuids: readonly string[]) => findA
 /** Removes those of one case, which is locked. The right was judged by the caller. */
 export async function deleteZaakobjecten(m: Mutation, zaak: ZaakCore, rows: readonly ZaakobjectRow[]): Promise<void> {
   if (rows.length === 0) return
-  requireOpenZaak(zaak, m.actor)
+  requireWritable(m, zaak)
   await m.sql`delete from zaakobject where id = any(${rows.map(({ id }) => id)}::bigint[])`
   await touchZaak(m, zaak.id)
   for (const row of rows) {

@@ -79,14 +79,19 @@ for (const { naam, veld, pad, lijst } of KINDS) {
     t.equal((await test.call('POST', at, { zaak, [veld]: url }, { as: reader })).status, 403)
     const writer = await givenClient(test, 'schrijver', right(['zaken.bijwerken']))
     await test.database.sql`update zaak set einddatum = '2026-03-03'`
-    const relatie = made(await test.call('POST', at, { zaak, [veld]: url }, { as: writer }))
-    t.same((await test.call('GET', at, undefined, { as: reader })).body, [relatie], 'also of a closed case')
+    const closed = await test.call('POST', at, { zaak, [veld]: url }, { as: writer })
+    t.match(closed, { status: 403, body: { detail: /afgesloten/ } }, 'zrc-007')
+    const forced = await givenClient(test, 'forceerder', right(['zaken.bijwerken', 'zaken.geforceerd-bijwerken']))
+    const relatie = made(await test.call('POST', at, { zaak, [veld]: url }, { as: forced }))
+    t.same((await test.call('GET', at, undefined, { as: reader })).body, [relatie])
     t.equal((await test.call('DELETE', relatie.url, undefined, { as: reader })).status, 403)
     await test.database.sql`update zaak set archiefstatus = 'overgedragen'`
     t.same(faultsOf(await test.call('POST', at, { zaak, [veld]: `${elders.root}/kcm/iets/1?` })), [
       'nonFieldErrors: zaak-archiefstatus-invalid',
     ])
-    t.equal((await test.call('DELETE', relatie.url, undefined, { as: writer })).status, 204)
+    t.same(faultsOf(await test.call('DELETE', relatie.url, undefined, { as: forced })), [
+      'nonFieldErrors: zaak-archiefstatus-invalid',
+    ])
   })
 
   t.test(`zrc-023: a ${naam} goes with its case, at the other side afterwards`, async (t) => {

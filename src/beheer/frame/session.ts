@@ -352,7 +352,7 @@ export function hasRole(administrator: Administrator | undefined, rol: RequiredR
 
 /** The one who is signed in, as the API's functions and their audit records know him. */
 export function beheerActor(request: FastifyRequest): Actor {
-  const { gebruikersnaam, naam } = signedIn(request)
+  const { gebruikersnaam, naam, maxVertrouwelijkheidaanduiding } = signedIn(request)
   return {
     clientId: '',
     userId: gebruikersnaam,
@@ -360,6 +360,7 @@ export function beheerActor(request: FastifyRequest): Actor {
     applicatieUuid: '',
     applicatieLabel: 'Beheer',
     alleAutorisaties: true,
+    upTo: maxVertrouwelijkheidaanduiding,
     alleenGereedVoorPublicatie: false,
     autorisaties: [],
     base: request.base,

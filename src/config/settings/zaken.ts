@@ -48,6 +48,17 @@ export const ZAKEN = {
       help: 'Formulieren sturen soms een KVK-nummer van acht cijfers waar het RSIN van een niet-natuurlijk persoon hoort. Aan: het wordt bewaard zoals het komt. Uit: het wordt geweigerd.',
     }),
   }),
+  relateWithoutRights: Type.Boolean({
+    env: 'RELATE_WITHOUT_RIGHTS',
+    default: false,
+    description:
+      'true: a case may name a hoofdzaak or gerelateerde zaak on which the client has no right, or that is closed, as in Open Zaak; that case changes with it',
+    ...pages({
+      group: 'Zaken',
+      label: 'Zaken verbinden zonder rechten op de andere zaak',
+      help: 'Een hoofdzaak of gerelateerde zaak wijzigt mee als een andere zaak haar noemt. Uit: dat vraagt rechten op beide zaken. Aan: alleen op de zaak die haar noemt, zoals in Open Zaak.',
+    }),
+  }),
   allowUnpublishedTypes: Type.Boolean({
     env: 'ALLOW_UNPUBLISHED_TYPES',
     default: false,

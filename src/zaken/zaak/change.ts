@@ -6,18 +6,18 @@ import { type Actie, json, type Mutation } from '../../core/mutate.ts'
 import { type InvalidParam, immutable, notFound, throwFaults } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
 import type { Zaak as ZaakTable } from '../../database/types.ts'
-import { holdZaak, requireOpenZaak } from '../lock.ts'
+import { holdZaak, requireForcedWhenClosed } from '../lock.ts'
 import { zaakEvent, zaakLabel, zakenKanaal } from '../records.ts'
 import { BIJWERKEN, requireMay } from '../rights.ts'
+import { holdBeside, named } from './beside.ts'
 import { encoded, toColumns, toZaak, type ZaakInput, type ZaakPatch } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
 import { recorded } from './long-lists.ts'
 import { requireZaakMatch } from './match.ts'
 import { findZaak } from './read.ts'
-import { judgeHoofdzaak, judgeRelations, writeRelations } from './relations.ts'
+import { judgeHoofdzaak, judgeRelations, otherRelated, writeRelations } from './relations.ts'
 import {
-  archiveringFaults,
-  hasOpenDocuments,
+  archivingFaults,
   openedFaults,
   paymentFaults,
   productenFaults,
@@ -62,9 +62,18 @@ export async function changeZaak(
     ...hoofdzaak.faults,
     ...relaties.faults,
     ...faults,
-    ...(given.archiefstatus ? archiveringFaults(merged, await hasOpenDocuments(m, kern)) : []),
+    ...(await archivingFaults(m, kern, given, oud)),
   ])
-  requireOpenZaak(kern, m.actor)
+  requireForcedWhenClosed(m, kern)
+  const moves = given.hoofdzaak !== undefined && hoofdzaak.id !== kern.hoofdzaakId
+  const recordBeside = await holdBeside(
+    m,
+    [
+      ...(await otherRelated(m, kern.id, given, relaties)),
+      ...(moves ? [kern.hoofdzaakId, hoofdzaak.id].flatMap((id) => named('hoofdzaak', id)) : []),
+    ],
+    settings,
+  )
   const columns: Updateable<ZaakTable> = {
     ...toColumns(given),
     ...(given.zaakgeometrie !== undefined && {
@@ -80,6 +89,7 @@ export async function changeZaak(
   const values = { ...encoded(columns, json), ...(changed && { laatstGemuteerd: sql<string>`now()` }) }
   if (Object.keys(values).length > 0) await m.trx.updateTable('zaak').set(values).where('id', '=', kern.id).execute()
   if (given.relevanteAndereZaken || given.gerelateerdeZaken) await writeRelations(m, kern.id, relaties, given)
+  await recordBeside()
   const after = expected(await findZaak(m.read, uuid, LIMITS.recorded))
   const zaak = toZaak(after, base)
   m.record({

@@ -16,6 +16,7 @@ import { resolveLink } from '../../http/links.ts'
 import { timeZone } from '../../lib/day.ts'
 import { ZAAK_LABEL, zakenKanaal } from '../records.ts'
 import { AANMAKEN, GEFORCEERD, mayDo, requireMay } from '../rights.ts'
+import { holdBeside, named } from './beside.ts'
 import { EMPTY, encoded, type Related, toRow, toZaak, type ZaakInput } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
 import { judgeHoofdzaak, judgeRelations, writeRelations } from './relations.ts'
@@ -100,6 +101,11 @@ async function judgeOfType(
     ...(mayDo(m.actor, GEFORCEERD, rechten) ? [] : archiveringFaults(input, false)), // archived cases are taken over as they are
     ...termFaults(einddatumGepland, uiterlijkeEinddatumAfdoening),
   ])
+  const recordBeside = await holdBeside(
+    m,
+    [...relaties.gerelateerd.flatMap(({ id }) => named('gerelateerdeZaken', id)), ...named('hoofdzaak', hoofdzaak.id)],
+    settings,
+  )
   const row = { ...toRow(input), einddatumGepland, uiterlijkeEinddatumAfdoening }
   const uuid = randomUUIDv7()
   const zaak = toZaak(
@@ -138,7 +144,12 @@ async function judgeOfType(
         }),
         ...(hoofdzaak.id && { hoofdzaakId: hoofdzaak.id }),
       }),
-    ...(isRelated && { after: (id) => writeRelations(m, id, relaties) }),
+    ...((isRelated || hoofdzaak.id) && {
+      after: async (id) => {
+        if (isRelated) await writeRelations(m, id, relaties)
+        await recordBeside()
+      },
+    }),
     ...(!input.identificatie && { taken: 'zaak_identificatie_unique' }),
     change: {
       component: 'zrc',

@@ -6,8 +6,9 @@ import { notFound, onObject, throwFaults } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
 import { unlinkAllOf } from '../../documenten/object-links.ts'
 import { link } from '../../http/links.ts'
+import { today } from '../../lib/day.ts'
 import { releaseRemote } from '../../services/remote-relations.ts'
-import { holdZaak, holdZaken } from '../lock.ts'
+import { holdZaak, holdZaken, isArchived, requireForcedWhenClosed, type ZaakCore } from '../lock.ts'
 import { publishedZaken } from '../published.ts'
 import { zaakEvent, zaakLabel, zakenKanaal } from '../records.ts'
 import { requireMay, VERWIJDEREN } from '../rights.ts'
@@ -29,8 +30,9 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
       select id from zaak where id = ${kern.id} union select z.id from zaak z join familie f on z.hoofdzaak_id = f.id
     ) select id from familie`
   const ids = found.map(({ id }) => id)
-  const held = new Map((await holdZaken(m, ids)).map((zaak) => [zaak.id, zaak]))
+  const held = new Map((await holdZaken(m, ids, 'delete')).map((zaak) => [zaak.id, zaak]))
   const family = ids.flatMap((id) => held.get(id) ?? [])
+  for (const one of family) requireMayDelete(m, one)
   const [besluit] = await m.sql`select 1 from zaakbesluit where zaak_id = any(${ids}::bigint[]) limit 1`
   if (besluit) throwFaults([onObject('related-besluiten', 'Aan de zaak zijn nog besluiten gekoppeld.')])
   const oud = recorded(toZaak(before, base))
@@ -60,6 +62,16 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
       spoor: 'wis',
     })
   }
+}
+
+/**
+ * All of a family goes, or nothing. What is archived and is to be kept today goes only by force.
+ * @throws Problem 403
+ */
+function requireMayDelete(m: Mutation, zaak: ZaakCore): void {
+  requireMay(m.actor, VERWIJDEREN, zaak)
+  const isKept = zaak.archiefnominatie !== 'vernietigen' || !zaak.archiefactiedatum || zaak.archiefactiedatum > today()
+  if (isArchived(zaak) && zaak.archiefstatus !== 'overgedragen' && isKept) requireForcedWhenClosed(m, zaak)
 }
 
 /** Registers elsewhere are told afterwards that the case has gone. */

@@ -10,6 +10,7 @@ import { fault, invalid } from '../../core/problem.ts'
 import { replaceRows } from '../../database/replace-rows.ts'
 import { link, resolveLink } from '../../http/links.ts'
 import type { ZaakCore } from '../lock.ts'
+import { type Named, named } from './beside.ts'
 import type { ZaakPatch } from './columns.ts'
 
 /** zrc-013: a part of a case has no parts itself, and is of a type that fits. */
@@ -28,14 +29,24 @@ export async function judgeHoofdzaak(
   if (target.resource !== 'zaak') return wrong('incorrect_match', 'Deze URL is van een andere resource.')
   if (target.uuid === self?.uuid) return wrong('self-forbidden', 'Een zaak is geen hoofdzaak van zichzelf.')
   const [hoofdzaak] = await m.sql<
-    { id: number; hoofdzaak_id: number | null; zaaktype_url: string | null; past: boolean; full: boolean }[]
+    {
+      id: number
+      hoofdzaak_id: number | null
+      zaaktype_url: string | null
+      past: boolean
+      full: boolean
+      has_parts: boolean
+    }[]
   >`select h.id, h.hoofdzaak_id, h.zaaktype_url,
       exists (select from zaak d where d.hoofdzaak_id = h.id offset ${LIMITS.related - 1}) as full,
+      exists (select from zaak d where d.hoofdzaak_id = ${self?.id ?? null}) as has_parts,
       ${m.sql.unsafe(deelzaaktypeOfZaaktype('h.zaaktype_id', 'own.id'))} as past
-    from zaak h left join zaaktype own on own.id = ${own.zaaktypeId} where h.uuid = ${target.uuid} for share of h`
+    from zaak h left join zaaktype own on own.id = ${own.zaaktypeId} where h.uuid = ${target.uuid} for no key update of h`
   if (!hoofdzaak) return wrong('does_not_exist', 'Deze zaak bestaat niet.')
   if (hoofdzaak.hoofdzaak_id !== null)
     return wrong('deelzaak-als-hoofdzaak', 'Deze zaak is zelf een deelzaak en kan geen hoofdzaak zijn.')
+  if (hoofdzaak.has_parts)
+    return wrong('deelzaak-als-hoofdzaak', 'Deze zaak heeft zelf deelzaken en kan geen deelzaak zijn.')
   if (hoofdzaak.full && hoofdzaak.id !== self?.hoofdzaakId)
     return wrong('max_items', `Een zaak heeft ten hoogste ${LIMITS.related} deelzaken.`)
   const remote = hoofdzaak.zaaktype_url === null ? undefined : typen.get('zaaktype', hoofdzaak.zaaktype_url)
@@ -114,6 +125,20 @@ export async function judgeRelations(m: Mutation, given: ZaakPatch, self?: strin
     result.gerelateerd.push({ id, url })
   }
   return result
+}
+
+/** The cases of ours that a change relates, or relates no more. */
+export async function otherRelated(
+  m: Mutation,
+  zaakId: number,
+  given: ZaakPatch,
+  { gerelateerd }: Relations,
+): Promise<Named[]> {
+  if (given.gerelateerdeZaken === undefined) return []
+  const rows = await m.sql<{ id: number }[]>`
+    select andere_zaak_id as id from zaak_gerelateerde_zaak where zaak_id = ${zaakId} and andere_zaak_id is not null`
+  const [was, will] = [new Set(rows.map(({ id }) => id)), new Set(gerelateerd.flatMap(({ id }) => id ?? []))]
+  return [...was.symmetricDifference(will)].flatMap((id) => named('gerelateerdeZaken', id))
 }
 
 /** Replaces the lists that are given as a whole. Related cases of our own know of each other. */

@@ -17,12 +17,20 @@ export type Settings = {
   leeway: number
   nummering: Config['zaakIdentificatieGenerator']
   allowUnpublishedTypes: boolean
+  /** Whether a hoofdzaak or gerelateerde zaak may be named without rights on it. */
+  relateWithoutRights: boolean
 }
 /** Of this moment: the pages may change some while the program runs. */
-export const settingsOf = ({ jwtLeeway, zaakIdentificatieGenerator, allowUnpublishedTypes }: Config): Settings => ({
+export const settingsOf = ({
+  jwtLeeway,
+  zaakIdentificatieGenerator,
+  allowUnpublishedTypes,
+  relateWithoutRights,
+}: Config): Settings => ({
   leeway: jwtLeeway,
   nummering: zaakIdentificatieGenerator,
   allowUnpublishedTypes,
+  relateWithoutRights,
 })
 
 /** zrc-001: cases are made of a published type. */
@@ -111,8 +119,23 @@ export function archiveringFaults(zaak: ZaakPatch, openDocuments: boolean): Inva
   return faults
 }
 
+/** zrc-022 for a change: of what archives a case, or would take from one that is archived what that needs. */
+export async function archivingFaults(
+  m: Mutation,
+  kern: ZaakCore,
+  given: ZaakPatch,
+  oud: ZaakBody,
+): Promise<InvalidParam[]> {
+  const changes = (['archiefstatus', 'archiefnominatie', 'archiefactiedatum'] as const).filter(
+    (name) => given[name] !== undefined && (given[name] ?? null) !== (oud[name] ?? null),
+  )
+  if (changes.length === 0) return []
+  const isArchiving = changes.includes('archiefstatus')
+  return archiveringFaults({ ...oud, ...given } as ZaakPatch, isArchiving && (await hasOpenDocuments(m, kern)))
+}
+
 /** Whether a document of ours with the case has a latest version that is not archived (zrc-022). */
-export async function hasOpenDocuments(m: Mutation, kern: ZaakCore): Promise<boolean> {
+async function hasOpenDocuments(m: Mutation, kern: ZaakCore): Promise<boolean> {
   const [open] = await m.sql`
     select 1 from zaakinformatieobject i
     join enkelvoudiginformatieobject e on e.id = i.enkelvoudiginformatieobject_id

@@ -220,9 +220,9 @@ export const CATALOGI: Mutant[] = [
     what: 'ztc-016 of two versions at one moment one is refused',
     file: 'src/catalogi/versions.ts',
     search:
-      '    .forNoKeyUpdate()\n    .executeTakeFirstOrThrow()\n  const { rows } = await sql`\n    select 1 from ${sql.table(type)}\n    where catalogus_id',
+      '    .forNoKeyUpdate()\n    .executeTakeFirstOrThrow()\n  const { rows } = await sql`\n    select 1 from ${sql.table(type)} t\n    where catalogus_id',
     replace:
-      '    .executeTakeFirstOrThrow()\n  const { rows } = await sql`\n    select 1 from ${sql.table(type)}\n    where catalogus_id',
+      '    .executeTakeFirstOrThrow()\n  const { rows } = await sql`\n    select 1 from ${sql.table(type)} t\n    where catalogus_id',
     tests: ['test/catalogi/publish.test.ts'],
   },
   {

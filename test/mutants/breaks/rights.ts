@@ -225,7 +225,7 @@ export const RIGHTS: Mutant[] = [
   {
     what: 'scope: a closed case is changed by zaak_bijwerken only with geforceerd-bijwerken',
     file: 'src/zaken/zaak/change.ts',
-    search: '  requireOpenZaak(kern, m.actor)\n',
+    search: '  requireForcedWhenClosed(m, kern)\n',
     replace: '',
     tests: ['test/composite-rights.test.ts'],
   },
@@ -267,7 +267,7 @@ export const RIGHTS: Mutant[] = [
   {
     what: 'scope: a besluit of a closed case asks for geforceerd-bijwerken',
     file: 'src/besluiten/create.ts',
-    search: '  if (zaak) requireOpenZaak(zaak, m.actor)\n',
+    search: '  if (zaak) requireWritable(m, zaak)\n',
     replace: '',
     tests: ['test/composite-rights.test.ts'],
   },
