@@ -27,7 +27,7 @@ import { documenten } from './documenten/index.ts'
 import { FEEDS } from './feed/kinds.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
-import { checkContent } from './http/content.ts'
+import { checkContent, takeWhole } from './http/content.ts'
 import { allowOrigins } from './http/cors.ts'
 import { serveFaultPages } from './http/fault-pages.ts'
 import { header } from './http/header.ts'
@@ -281,8 +281,7 @@ function acceptJson(app: FastifyInstance): void {
     const detail = 'Een samengeperste inhoud wordt niet aangenomen: stuur hem zonder Content-Encoding.'
     throw new Problem(415, { detail, headers: { 'accept-encoding': 'identity' } })
   })
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    request.content?.take(body)
+  takeWhole(app, 'application/json', async (request, body) => {
     const mayBeEmpty = request.method === 'DELETE' || !request.routeOptions.schema?.body
     return body.byteLength === 0 && mayBeEmpty ? undefined : parse(request, body)
   })

@@ -45,3 +45,10 @@ t.test('a room imports only from rooms below it', async (t) => {
   t.ok(imports > 1000, `${imports} imports between rooms were read`)
   t.strictSame(wrong, [])
 })
+
+t.test('parsers of bodies are made by one file, which passes over no digest and no key', async (t) => {
+  const makers: string[] = []
+  for await (const file of glob('{src,tasks}/**/*.ts'))
+    if ((await readFile(file, 'utf8')).includes('addContentTypeParser')) makers.push(file)
+  t.same(makers, ['src/http/content.ts'])
+})

@@ -123,14 +123,15 @@ export async function findKept(
 }
 
 /** 409: the first request with this key has no answer yet. */
-export const underWay = () =>
+const underWay = () =>
   new Problem(409, {
     detail: 'De eerste aanvraag met deze Idempotency-Key loopt nog.',
     headers: { 'retry-after': '1' },
   })
 
-/** Answers that judged a request: the same one gets them again. */
-const isJudgement = (status: number): boolean => status >= 400 && status < 500 && ![401, 408, 409, 429].includes(status)
+/** Answers that judged a request by itself, and not by who may do what, or by a state that may have changed: the same one gets them again. */
+const isJudgement = (status: number): boolean =>
+  status >= 400 && status < 500 && ![401, 403, 408, 409, 412, 429].includes(status)
 
 /**
  * A request was refused: keeps that, unless it was answered before.

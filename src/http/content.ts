@@ -4,7 +4,7 @@ import { createHash, type Hash, hash } from 'node:crypto'
 import { type Readable, Transform } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseDictionary, serializeDictionary } from 'structured-headers'
-import { invalid } from '../core/problem.ts'
+import { invalid, Problem } from '../core/problem.ts'
 import { header } from './header.ts'
 
 declare module 'fastify' {
@@ -90,6 +90,50 @@ export function checkContent(app: FastifyInstance, isSummed: (request: FastifyRe
     } catch (error) {
       done(error as Error)
     }
+  })
+}
+
+/**
+ * Makes the routes of `app` take bodies of these media types whole. Every parser of ours is made by this or by `takePieces`, so that none
+ * passes over the digest of a body, or the sum by which its key knows it.
+ * @param read gives the body of the request
+ */
+export function takeWhole(
+  app: FastifyInstance,
+  types: string | string[],
+  read: (request: FastifyRequest, body: Buffer) => Promise<unknown>,
+  bodyLimit?: number,
+): void {
+  const options = { parseAs: 'buffer' as const, ...(bodyLimit !== undefined && { bodyLimit }) }
+  app.addContentTypeParser(types, options, async (request: FastifyRequest, body: Buffer) => {
+    request.content?.take(body)
+    return read(request, body)
+  })
+}
+
+/**
+ * Makes the routes of `app` with `config.stream` take bodies of these media types as they come, of any size. The others have no body: what
+ * is sent to them is taken in and left.
+ * @param read gives the body of the request
+ */
+export function takePieces(
+  app: FastifyInstance,
+  types: string | string[],
+  read: (request: FastifyRequest, body: Readable) => Promise<unknown>,
+): void {
+  const bodyLimit = app.initialConfig.bodyLimit ?? 0
+  const options = { bodyLimit: Number.MAX_SAFE_INTEGER }
+  app.addContentTypeParser(types, options, async (request: FastifyRequest, body: Readable) => {
+    if (request.routeOptions.config.stream) return read(request, body)
+    const pieces: Buffer[] = []
+    let bytes = 0
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      bytes += piece.byteLength
+      if (bytes > bodyLimit) throw new Problem(413)
+      pieces.push(piece)
+    }
+    request.content?.take(Buffer.concat(pieces))
+    return undefined
   })
 }
 

@@ -6,7 +6,7 @@ import type { Multipart } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LIMITS } from '../core/limits.ts'
 import { Problem } from '../core/problem.ts'
-import type { Content } from './content.ts'
+import { type Content, takeWhole } from './content.ts'
 import { largeTurn } from './turns.ts'
 
 type FormLimits = { fields: number; fieldBytes: number; fileBytes?: number }
@@ -16,15 +16,12 @@ const HEADER_LINES = 20
 
 /** Reads forms without files, as of a page: the value of a name, or the list of its values. */
 export function readForms(app: FastifyInstance, bodyLimit: number): void {
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'buffer', bodyLimit },
-    async (request: FastifyRequest, body: Buffer) => {
-      if (body.byteLength > LIMITS.smallBytes) await largeTurn(request)
-      if (occurrences(body, '&', LIMITS.formFields) === LIMITS.formFields) throw new Problem(413)
-      return parse(body.toString(), '&', '=', { maxKeys: 0 })
-    },
-  )
+  const read = async (request: FastifyRequest, body: Buffer) => {
+    if (body.byteLength > LIMITS.smallBytes) await largeTurn(request)
+    if (occurrences(body, '&', LIMITS.formFields) === LIMITS.formFields) throw new Problem(413)
+    return parse(body.toString(), '&', '=', { maxKeys: 0 })
+  }
+  takeWhole(app, 'application/x-www-form-urlencoded', read, bodyLimit)
 }
 
 /**

@@ -2,39 +2,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { parseItem } from 'structured-headers'
 import type { Config } from '../config.ts'
-import {
-  findKept,
-  fingerprintOf,
-  keepRefusal,
-  keyOf,
-  mayComeOfRepetition,
-  RefusedBefore,
-  underWay,
-} from '../core/idempotency.ts'
+import { findKept, fingerprintOf, keepRefusal, keyOf, mayComeOfRepetition, RefusedBefore } from '../core/idempotency.ts'
 import { invalid, loggedProblem, Problem, sendBody, sendProblem } from '../core/problem.ts'
 import type { RequestKey } from '../core/request-key.ts'
 import type { Database } from '../database/database.ts'
-import { ownName } from '../telemetry/current-organisation.ts'
 import { header } from './header.ts'
 
 const LONGEST = 255
 const NOTHING = Buffer.alloc(32)
 
 /**
- * Gives a request its key, and refuses one whose key is at work in this process. To be called after access, and before bodies
- * are read.
+ * Gives a request its key. To be called after access, and before bodies are read. Of two requests with one key at the same time the
+ * second waits for the row of the first, at whatever process: nothing here has to remember which are at work.
  */
 export function registerKeys(app: FastifyInstance, config: Config): void {
-  const working = new Set<string>()
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     try {
       const key = request.actor && mayRepeat(request) ? keyIn(request, config) : undefined
-      if (!key) return done()
-      const place = ownName(`${request.actor.applicatieUuid} ${key.text}`)
-      if (working.has(place)) throw underWay()
-      working.add(place)
-      reply.raw.once('close', () => working.delete(place))
-      request.actor.key = key
+      if (key) request.actor.key = key
       done()
     } catch (error) {
       done(error as Error)

@@ -9,6 +9,7 @@ import type { Config } from '../config.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { invalid, Problem } from '../core/problem.ts'
+import { takeWhole } from '../http/content.ts'
 import { readInput } from '../http/input.ts'
 import { jsonParser } from '../http/json.ts'
 import { inOwnForm, localUuid } from '../http/links.ts'
@@ -48,7 +49,7 @@ class Unusable extends Error {}
 export const events: FastifyPluginAsyncTypebox = async (app) => {
   app.removeAllContentTypeParsers()
   const parse = jsonParser(app)
-  app.addContentTypeParser(CLOUD_EVENT, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+  takeWhole(app, CLOUD_EVENT, async (request, body) => {
     try {
       return await parse(request, body)
     } catch (error) {

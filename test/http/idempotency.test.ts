@@ -1,15 +1,17 @@
 // Idempotency-Key: who repeats a request gets the answer of the first time, and nothing is done twice.
+import { connect } from 'node:net'
 import t from 'tap'
+import { signToken } from '../../src/autorisaties/clients.ts'
 import { toProblem } from '../../src/core/problem.ts'
 import { OutcomeUnknown } from '../../src/database/database.ts'
 import { signal } from '../../src/database/listen.ts'
-import { givenClient, givenInformatieobjecttype, givenZaaktype, testApp, uuidOf } from '../app.ts'
+import { givenClient, givenInformatieobjecttype, givenZaaktype, SECRET, testApp, uuidOf } from '../app.ts'
 import { base64, EIO, form, newDocument } from '../documenten/documenten.ts'
 import { givenOtherServer } from '../other-server.ts'
 import { until } from '../until.ts'
 import { CRS, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
 
-const test = await testApp(t)
+const test = await testApp(t, { DOCUMENTEN_UPLOAD_CHUNK_SIZE: '5' })
 const { sql } = test.database
 const zaaktype = await givenZaaktype(test, { statustypen: ['Begin', 'Eind'] })
 const post = (key: string, body: unknown, as?: string, path = `${ZAKEN}/zaken`) =>
@@ -99,6 +101,23 @@ t.test('what was refused is refused again, and done neither when it could be now
   t.equal((await post('zes', body)).text, taken.text)
 })
 
+t.test('a condition that fails and a right that lacks are judged anew', async (t) => {
+  const { url } = (await test.call('POST', `${ZAKEN}/zaken`, zaakBody(zaaktype), CRS)).body
+  const patch = (etag: string) =>
+    test.call(
+      'PATCH',
+      url,
+      { toelichting: 'x' },
+      { headers: { ...CRS.headers, 'idempotency-key': 'eis', 'if-match': etag } },
+    )
+  t.equal((await patch('"een-andere"')).status, 412)
+  const etag = String((await test.call('GET', url, undefined, CRS)).headers.etag)
+  t.equal((await patch(etag)).status, 200)
+  const client = await givenClient(test, 'zonder-recht', [])
+  t.equal((await post('recht', zaakBody(zaaktype), client)).status, 403)
+  t.same(await sql`select from idempotency_key where key = 'recht'`, [])
+})
+
 t.test('a change that cannot be made twice answers as the first time', async (t) => {
   const body = zaakBody(zaaktype, { identificatie: 'ZAAK-ZEVEN' })
   const first = await post('zeven', body)
@@ -172,6 +191,75 @@ t.test('all that changes something takes a key', async (t) => {
     contactpersoonBeheerNaam: 'Iemand',
   })
   await twice('kanaal', '/notificaties/api/v1/kanaal', { naam: 'met-sleutel' })
+})
+
+t.test(
+  'a lock is had again by who lost its answer, and a repeated unlock takes no lock of somebody else',
+  async (t) => {
+    const type = await givenInformatieobjecttype(test)
+    const { url } = (await test.call('POST', EIO, newDocument(type, { inhoud: base64('abc'), bestandsomvang: 3 }))).body
+    for (const [kind, body] of [
+      ['zonder', undefined],
+      ['met', {}],
+    ] as const) {
+      const lock = (key: string) => post(key, body, undefined, `${url}/lock`)
+      const unlock = (key: string, id: string) => post(key, { lock: id }, undefined, `${url}/unlock`)
+      const first = await lock(`slot-${kind}`)
+      t.equal(first.status, 200, first.text)
+      const again = await lock(`slot-${kind}`)
+      t.same([again.status, again.body, again.headers['idempotency-replayed']], [200, first.body, 'true'], kind)
+      t.equal((await unlock(`los-${kind}`, first.body.lock)).status, 204)
+      const others = await lock(`een-ander-${kind}`)
+      t.same(
+        await unlock(`los-${kind}`, first.body.lock).then(({ status, headers }) => [
+          status,
+          headers['idempotency-replayed'],
+        ]),
+        [204, 'true'],
+      )
+      t.equal((await test.call('GET', url)).body.locked, true, 'the lock of somebody else stays')
+      t.equal((await unlock(`weer-los-${kind}`, others.body.lock)).status, 204)
+    }
+  },
+)
+
+t.test('an unlock that joins parts is kept when it has joined them', async (t) => {
+  const type = await givenInformatieobjecttype(test)
+  const upload = (await test.call('POST', EIO, newDocument(type, { inhoud: null, bestandsomvang: 10 }))).body
+  for (const { url } of upload.bestandsdelen) {
+    const { body, headers } = form({ lock: upload.lock }, Buffer.from('abcde'))
+    t.equal((await test.call('PUT', url, body, { headers })).status, 200)
+  }
+  const unlock = () => post('delen', { lock: upload.lock }, undefined, `${upload.url}/unlock`)
+  t.equal((await unlock()).status, 204)
+  t.equal((await test.call('GET', upload.url)).body.bestandsomvang, 10)
+  const again = await unlock()
+  t.same([again.status, again.headers['idempotency-replayed']], [204, 'true'])
+})
+
+t.test('a request without a body keeps its key also when somebody sends it one', async (t) => {
+  const before = await count('import')
+  const create = (key: string) =>
+    post(key, { wat: 'dan ook' }, undefined, '/documenten/api/v1/import/create?wachten=true')
+  const first = await create('met-inhoud')
+  t.equal(first.status, 201, first.text)
+  t.strictSame((await create('met-inhoud')).body, first.body)
+  t.equal(await count('import'), before + 1)
+})
+
+t.test('a client that hangs up while it is let in can repeat its request', async (t) => {
+  const address = await test.app.listen({ port: 0, host: '127.0.0.1' })
+  const body = JSON.stringify(zaakBody(zaaktype))
+  const authorization = `Bearer ${signToken('beheer', SECRET)}`
+  for (let n = 0; n < 20; n++) {
+    const client = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {})
+    client.write(
+      `POST ${ZAKEN}/zaken HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nAccept-Crs: EPSG:4326\r\nContent-Crs: EPSG:4326\r\n` +
+        `Idempotency-Key: opgehangen-${n}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`,
+      () => client.destroy(),
+    )
+  }
+  for (let n = 0; n < 20; n++) t.equal((await post(`opgehangen-${n}`, zaakBody(zaaktype))).status, 201)
 })
 
 t.test('a key is kept in the transaction of its change, also of one of which nothing is recorded', async (t) => {

@@ -8,6 +8,7 @@ import type { Mutation } from '../../core/mutate.ts'
 import { invalid, notFound, type Problem } from '../../core/problem.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
+import { takeWhole } from '../../http/content.ts'
 import { formParts } from '../../http/forms.ts'
 import { link } from '../../http/links.ts'
 import { BIJWERKEN, requireMay, updateAccess } from '../rights.ts'
@@ -35,11 +36,8 @@ export const bestandsdelen: FastifyPluginAsyncTypebox = async (app) => {
   app.removeAllContentTypeParsers() // JSON cannot hold a part
   await app.register(multipart)
   // A form without a file says a lock at most. Reading a megabyte of names would take seconds.
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: FIELD_BYTES },
-    (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(body as string))),
-  )
+  const read = async (_request: unknown, body: Buffer) => Object.fromEntries(new URLSearchParams(body.toString()))
+  takeWhole(app, 'application/x-www-form-urlencoded', read, FIELD_BYTES)
 
   app.put(
     '/bestandsdelen/:uuid',

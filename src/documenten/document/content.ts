@@ -9,6 +9,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, invalid, invalidAll, Problem } from '../../core/problem.ts'
 import { isUnavailable } from '../../database/database.ts'
+import { takePieces } from '../../http/content.ts'
 import { jsonParser, tooDeep } from '../../http/json.ts'
 import { newKey, type Store, type StoredBytes } from '../storage/index.ts'
 
@@ -36,24 +37,20 @@ export function registerContent(app: FastifyInstance, within: readonly string[] 
     route.config = { ...route.config, stream: true }
   })
   const parse = jsonParser(app)
-  app.addContentTypeParser(
-    'application/json',
-    { bodyLimit: Number.MAX_SAFE_INTEGER },
-    async (request: FastifyRequest, payload: AsyncIterable<Buffer>) => {
-      const { rest, bytes, fault } = await receive(limited(payload, config.minUploadSize), within, store)
-      if (request.method === 'DELETE' && rest.byteLength === 0 && !bytes) return undefined
-      try {
-        const body = await parse(request, rest)
-        request.ontvangen = { raw: body as Record<string, unknown>, bytes, fault }
-        const holder = at(body, within)
-        if (holder && holder.inhoud === '') holder.inhoud = bytes || fault ? RECEIVED : null
-        return body
-      } catch (error) {
-        await discard(store, bytes)
-        throw error
-      }
-    },
-  )
+  takePieces(app, 'application/json', async (request, payload) => {
+    const { rest, bytes, fault } = await receive(limited(payload, config.minUploadSize), within, store)
+    if (request.method === 'DELETE' && rest.byteLength === 0 && !bytes) return undefined
+    try {
+      const body = await parse(request, rest)
+      request.ontvangen = { raw: body as Record<string, unknown>, bytes, fault }
+      const holder = at(body, within)
+      if (holder && holder.inhoud === '') holder.inhoud = bytes || fault ? RECEIVED : null
+      return body
+    } catch (error) {
+      await discard(store, bytes)
+      throw error
+    }
+  })
 }
 
 // What stands in the body for content that was received. No client can send it: a text of his is always content.

@@ -2,7 +2,7 @@
 // also ends an upload in parts: the parts become the content of the latest version.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../../core/actor.ts'
@@ -11,6 +11,7 @@ import type { Mutation } from '../../core/mutate.ts'
 import { notFound, Problem } from '../../core/problem.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
+import { takeWhole } from '../../http/content.ts'
 import { OptionalText } from '../../http/input.ts'
 import { jsonParser } from '../../http/json.ts'
 import { documentenKanaal, documentLabel } from '../kanaal.ts'
@@ -31,11 +32,8 @@ const Unlock = Type.Object({ lock: OptionalText(100) })
 export const locks: FastifyPluginAsyncTypebox = async (app) => {
   const parse = jsonParser(app)
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) => (body.byteLength === 0 ? {} : parse(request, body)), // many clients announce JSON and send nothing
-  )
+  // Many clients announce JSON and send nothing.
+  takeWhole(app, 'application/json', async (request, body) => (body.byteLength === 0 ? {} : parse(request, body)))
 
   app.post(
     '/enkelvoudiginformatieobjecten/:uuid/lock',
@@ -83,9 +81,12 @@ type UploadPart = {
 /** The parts of an upload, joined. */
 export type Joined = { bestanden: number[]; bytes: StoredBytes }
 
+/** Parts have to be joined before the document can be unlocked: nothing was done. */
+class PartsToJoin extends Error {}
+
 /**
  * Joining parts can take minutes, so it happens outside a transaction: the first pass sees that there is something to
- * join, the second finds the same parts and writes the result down. Parts that changed in between are joined anew.
+ * join and is taken back, the second finds the same parts and writes the result down. Parts that changed in between are joined anew.
  */
 async function unlock(app: FastifyInstance, actor: Actor, uuid: string, given: string): Promise<void> {
   const { store } = app.parts
@@ -93,11 +94,17 @@ async function unlock(app: FastifyInstance, actor: Actor, uuid: string, given: s
   for (let attempt = 1; attempt <= 5; attempt++) {
     try {
       const ahead = joined
-      const { done, used } = await app.mutate(actor, (m) => tryUnlock(m, store, uuid, given, ahead))
-      if (done) return used ? undefined : await discard(store, ahead?.bytes ?? null)
+      const { used } = await app.mutate(actor, async (m) => {
+        const end = await tryUnlock(m, store, uuid, given, ahead)
+        if (!end.done) throw new PartsToJoin() // a key of the request is kept by the pass that unlocks
+        return end
+      })
+      return used && !actor.key?.isReplayed ? undefined : await discard(store, ahead?.bytes ?? null)
     } catch (error) {
-      if (!isUnavailable(error)) await discard(store, joined?.bytes ?? null)
-      throw error
+      if (!(error instanceof PartsToJoin)) {
+        if (!isUnavailable(error)) await discard(store, joined?.bytes ?? null)
+        throw error
+      }
     }
     await discard(store, joined?.bytes ?? null)
     joined = await joinParts(app, uuid)

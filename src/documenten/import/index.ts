@@ -10,6 +10,7 @@ import type { Mutation } from '../../core/mutate.ts'
 import { notFound, Problem } from '../../core/problem.ts'
 import type { Reader } from '../../database/database.ts'
 import { byKey } from '../../database/list.ts'
+import { takePieces } from '../../http/content.ts'
 import { header } from '../../http/header.ts'
 import { Moment, Url, Uuid } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
@@ -97,7 +98,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
   const { parts } = app
   app.removeAllContentTypeParsers()
   // The body stays a stream; the handler judges the content type, after the rules that come before it.
-  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+  takePieces(app, '*', async (_request, body) => body)
 
   app.get(
     '/',

@@ -906,6 +906,20 @@ export const SHARED: Mutant[] = [
     tests: ['test/core/mutate.test.ts'],
   },
   {
+    what: 'a parser passes over no key and no digest',
+    file: 'src/http/content.ts',
+    search: 'request.content?.take(body)\n    return read',
+    replace: 'return read',
+    tests: ['test/http/idempotency.test.ts'],
+  },
+  {
+    what: 'a condition that failed is judged anew',
+    file: 'src/core/idempotency.ts',
+    search: '403, 408, 409, 412, 429',
+    replace: '408, 409, 429',
+    tests: ['test/http/idempotency.test.ts'],
+  },
+  {
     what: 'a transaction in progress is not judged',
     file: 'src/database/outcome.ts',
     search: "if (status === 'in progress') return hasCrashed ? false : undefined",
