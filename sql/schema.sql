@@ -754,9 +754,10 @@ create table external_receiver (
 
 -- From where on the feed is whole: one row, and none while it is switched off.
 create table feed (
-  cluster text not null, -- The cluster, and its timeline, that the numbers in table change are of.
+  cluster text not null, -- The cluster with its timeline, the database and the table, that the numbers in table change are of.
   epoch text not null default "left"(md5((random())::text), 8), -- Positions of another epoch mean nothing here: numbers of transactions begin anew with another cluster.
   first xid8 not null default pg_current_xact_id(), -- Changes of this transaction, and of those before it, are not kept (any more).
+  secret bytea not null default (uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), -- Key that positions are sealed with: a number of a transaction tells how much others did.
   singleton boolean not null default true, -- True; keeps it to one row.
   constraint feed_pkey PRIMARY KEY (singleton),
   constraint feed_singleton_check CHECK (singleton)
@@ -3304,13 +3305,14 @@ AS $function$
   from zaak_part where zaak_id = zaak group by 1, 2, 3, 4, 5, 6, 7
 $function$;
 
--- Which numbers of transactions these are: restored elsewhere, or after a failover, they are others.
+-- Which numbers of transactions these are, of which table: restored, also within the same cluster, or after a failover, they are others.
 CREATE OR REPLACE FUNCTION current_cluster()
  RETURNS text
  LANGUAGE sql
  STABLE
 AS $function$
   select (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+    || '/' || (select oid from pg_database where datname = current_database()) || '/' || 'feed'::regclass::oid
 $function$;
 
 -- What messages to one receiver are kept in order by.

@@ -60,7 +60,7 @@ async function applyDeltas(copy) {
       else put(copy.resources, one)
     }
     copy.position = page.position
-    if (page.items.length === 0) return
+    if (page.at_end) return
   }
 }
 

@@ -75,6 +75,8 @@ export type Source = { url: string; token(): string }
 
 /** The service refuses, for a reason that asking again does not change. */
 export class CopyRefused extends Error {}
+/** The rights of the client do not reach a collection. */
+export class NotReadable extends CopyRefused {}
 /** A position does not count any more: the copy begins anew. */
 class Expired extends Error {}
 
@@ -99,6 +101,7 @@ async function ask(source: Source, url: string, headers: Record<string, string> 
       if (response.ok || response.status === 304) return response
       const body = await response.text()
       if (response.status === 410) throw new Expired()
+      if (response.status === 403) throw new NotReadable(`403 at ${new URL(url).pathname}: ${body.slice(0, 500)}`)
       if (response.status < 500 && response.status !== 429)
         throw new CopyRefused(`${response.status} at ${new URL(url).pathname}: ${body.slice(0, 500)}`)
       problem = String(response.status)
@@ -220,7 +223,7 @@ async function applyDeltas(source: Source, copy: CopyDatabase, collection: strin
   for (let count = 0; ; ) {
     const position = copy.position(collection)!
     const response = await ask(source, `${source.url}${path}/_deltas?after=${position}&limit=1000`)
-    const page = (await response.json()) as { position: string; items: Delta[] }
+    const page = (await response.json()) as { position: string; at_end?: boolean; items: Delta[] }
     let before = position
     for (const { id, prev_id } of page.items) {
       if (prev_id !== before) throw new Expired()
@@ -235,7 +238,7 @@ async function applyDeltas(source: Source, copy: CopyDatabase, collection: strin
       copy.moveTo(collection, page.position)
     })
     count += page.items.length
-    if (page.items.length === 0) return count
+    if (page.at_end ?? page.items.length === 0) return count // a service of before says so by an empty page
   }
 }
 

@@ -1655,7 +1655,7 @@ export interface ExternalReceiver {
 
 export interface Feed {
   /**
-   * The cluster, and its timeline, that the numbers in table change are of.
+   * The cluster with its timeline, the database and the table, that the numbers in table change are of.
    */
   cluster: string;
   /**
@@ -1666,6 +1666,10 @@ export interface Feed {
    * Changes of this transaction, and of those before it, are not kept (any more).
    */
   first: Generated<string>;
+  /**
+   * Key that positions are sealed with: a number of a transaction tells how much others did.
+   */
+  secret: Generated<Buffer>;
   /**
    * True; keeps it to one row.
    */

@@ -7,11 +7,7 @@ import { notFound, Problem } from '../core/problem.ts'
 import { isSettled } from '../database/position.ts'
 import { expected, lastOf } from '../database/rows.ts'
 import type { Feed, Viewer } from './kinds.ts'
-
-/** How far a reader is: it has all deltas up to this transaction. */
-export type Place = { epoch: string; xact: string; rights: string }
-
-const placeText = ({ epoch, xact, rights }: Place): string => `${epoch}.${xact}.${rights}`
+import { openPlace, type PlaceKey, sealPlace } from './place.ts'
 
 /**
  * What a position is bound to: the rights of its reader in the component. Other rights may show what was passed by without. Of a right
@@ -19,13 +15,13 @@ const placeText = ({ epoch, xact, rights }: Place): string => `${epoch}.${xact}.
  */
 export function rightsPrint(actor: Actor, { component, scopes }: Feed): string {
   const ready = component === 'drc' && actor.alleenGereedVoorPublicatie
-  if (component === 'ztc' || (actor.alleAutorisaties && !ready)) return 'a'
+  if (component === 'ztc' || (actor.alleAutorisaties && !ready)) return component
   const rights = actor.alleAutorisaties
     ? ['alles']
     : actor.autorisaties
         .filter((right) => right.component === component && scopes.some((scope) => right.scopes.has(scope)))
         .map(({ whole, typeUuid, typeUrl, max }) => `${whole ?? typeUuid ?? typeUrl} ${max}`)
-  return hash('sha256', JSON.stringify([ready, [...new Set(rights)].sort()])).slice(0, 12)
+  return hash('sha256', JSON.stringify([component, ready, [...new Set(rights)].sort()])).slice(0, 12)
 }
 
 export type Row = {
@@ -40,9 +36,10 @@ export type Row = {
   isKnown: boolean
   wasReached: boolean
 }
-type Head = { epoch: string; first: string; same: boolean; settled: string }
+type Head = PlaceKey & { first: string; same: boolean; settled: string }
 
-const expired = () =>
+/** A position that does not count (any more). */
+export const expired = () =>
   new Problem(410, {
     detail:
       'Deze positie geldt niet (meer): ze is verlopen, van een andere toestand van de database, of van andere rechten. Begin opnieuw met een momentopname.',
@@ -51,22 +48,26 @@ const notYet = () =>
   new Problem(503, { detail: 'De wijzigingen worden opnieuw opgezet.', headers: { 'retry-after': '5' } })
 
 /**
- * What a text of `placeText` says.
- * @throws Problem 410 when it is none, or of other rights
+ * A position of this history that lies ahead of it: the database was put back to a moment of before, with all that it knew of itself.
+ * Nothing that was told since counts, and the feed has to begin anew.
  */
-function partsOfPlace(text: string, rights: string): { epoch: string; xact: string } {
-  const [, epoch, xact, ofRights] = /^([0-9a-f]{8})\.(\d{1,19})\.(\w{1,12})$/.exec(text) ?? []
-  if (epoch === undefined || xact === undefined || ofRights !== rights) throw expired()
-  return { epoch, xact }
+export class Rewound extends Error {
+  readonly epoch: string
+  constructor(epoch: string) {
+    super('a position is ahead of the database')
+    this.epoch = epoch
+  }
 }
 
 /** What of a position is a number of a transaction, when deltas still follow on it; else undefined. */
-export function readPosition(text: string, { epoch, first }: Head): string | undefined {
-  const [ofEpoch, xact = ''] = text.split('.')
-  return ofEpoch === epoch && BigInt(xact) >= BigInt(first) ? xact : undefined
+export function readPosition(text: string, head: Head, rights: string): string | undefined {
+  const xact = openPlace(head, rights, text)
+  return xact !== undefined && BigInt(xact) >= BigInt(head.first) && BigInt(xact) < BigInt(head.settled)
+    ? xact
+    : undefined
 }
 
-const HEAD = sql`f.epoch, f.first::text as first, f.cluster = current_cluster() as same,
+const HEAD = sql`f.epoch, f.secret, f.first::text as first, f.cluster = current_cluster() as same,
   pg_snapshot_xmin(pg_current_snapshot())::text as settled`
 
 /** How the feed stands at this moment. @throws Problem 404 when there is none, 503 while it is set up anew */
@@ -83,7 +84,7 @@ function requireHead(head: Head | undefined): Head {
 
 /** The position of who has seen all that had ended at this moment. */
 export const placeNow = (viewer: Viewer, feed: Feed, head: Head): string =>
-  placeText({ epoch: head.epoch, xact: String(BigInt(head.settled) - 1n), rights: rightsPrint(viewer.actor, feed) })
+  sealPlace(head, rightsPrint(viewer.actor, feed), String(BigInt(head.settled) - 1n))
 
 /** `goesOn`: the transaction has more rows than these, which are read as it is told. */
 export type Delta = { id: string; rows: Row[]; goesOn: boolean }
@@ -97,14 +98,14 @@ export const MOST_ROWS = 2000
 /**
  * The next deltas after a position, without their states.
  * @param after as `position` or the id of a delta; undefined: the oldest that is kept
- * @throws Problem 410 when the position is not known (any more), 404 without a feed, 503 while it is set up anew
+ * @throws Problem 410 when the position is not known (any more), 404 without a feed, 503 while it is set up anew; Rewound
  */
 export async function readPage(viewer: Viewer, feed: Feed, after: string | undefined, limit: number): Promise<Page> {
   const rights = rightsPrint(viewer.actor, feed)
   const most = Math.min(MOST_ROWS, limit * ROWS_PER_DELTA + 100)
-  const asked = after === undefined ? undefined : partsOfPlace(after, rights)
-  const { head, rows } = await readRows(viewer, feed, { xact: asked?.xact, most })
-  const start = startOf(asked, head)
+  const before = await headOf(viewer)
+  const { head, rows } = await readRows(viewer, feed, { xact: startOf(after, before, rights), most })
+  const start = startOf(after, head, rights) // by how it stood when they were read
   let isEnd = rows.length < most
   let goesOn = false
   if (!isEnd) {
@@ -118,7 +119,7 @@ export async function readPage(viewer: Viewer, feed: Feed, after: string | undef
       goesOn = more.length === room
     }
   }
-  const place = (xact: string) => placeText({ epoch: head.epoch, xact, rights })
+  const place = (xact: string) => sealPlace(head, rights, xact)
   const groups = [...Map.groupBy(rows, ({ xact }) => xact)]
   if (groups.length > limit) isEnd = false
   const deltas = groups.slice(0, limit).map(([xact, rows]) => ({ id: place(xact), rows, goesOn }))
@@ -126,19 +127,20 @@ export async function readPage(viewer: Viewer, feed: Feed, after: string | undef
   return { start: place(start), position: place(end), deltas, isEnd }
 }
 
-function startOf(asked: { epoch: string; xact: string } | undefined, head: Head): string {
-  if (asked && asked.epoch !== head.epoch) throw expired()
-  const start = asked?.xact ?? head.first
-  if (BigInt(start) < BigInt(head.first) || BigInt(start) >= BigInt(head.settled)) throw expired()
-  return start
+/** The transaction after which deltas are read. @throws Problem 410, Rewound */
+function startOf(after: string | undefined, head: Head, rights: string): string {
+  if (after === undefined) return head.first
+  const xact = openPlace(head, rights, after)
+  if (xact === undefined || BigInt(xact) < BigInt(head.first)) throw expired()
+  if (BigInt(xact) >= BigInt(head.settled)) throw new Rewound(head.epoch)
+  return xact
 }
 
 /** The position from which a reader goes on: `start` of the page that comes next. @throws as `readPage` */
 export async function readStart(viewer: Viewer, feed: Feed, after: string | undefined): Promise<string> {
   const rights = rightsPrint(viewer.actor, feed)
-  const asked = after === undefined ? undefined : partsOfPlace(after, rights)
   const head = await headOf(viewer)
-  return placeText({ epoch: head.epoch, xact: startOf(asked, head), rights })
+  return sealPlace(head, rights, startOf(after, head, rights))
 }
 
 /**
@@ -148,9 +150,9 @@ export async function readStart(viewer: Viewer, feed: Feed, after: string | unde
 async function readRows(
   { reader, actor }: Viewer,
   feed: Feed,
-  { xact, most, within }: { xact: string | undefined; most: number; within?: number },
+  { xact, most, within }: { xact: string; most: number; within?: number },
 ): Promise<{ head: Head; rows: Row[] }> {
-  const from = xact === undefined ? sql`f.first` : sql`${xact}::text::xid8`
+  const from = sql`${xact}::text::xid8`
   const { rows } = await sql<Head & { rows: string | null }>`
     select ${HEAD}, (select json_agg(json_build_array(c.xact::text, c.id, c.resource, c.uuid, c.row_id, c.main_id, c.operation,
         c.type_id is not null or c.type_url is not null, ${feed.reached(actor)}))::text from (

@@ -17,7 +17,7 @@ import { ownName } from '../telemetry/current-organisation.ts'
 import { openRepeats } from '../telemetry/repeats.ts'
 import { readPage, readStart, rightsPrint } from './deltas.ts'
 import type { Feed, Viewer } from './kinds.ts'
-import { type ToldDelta, tellDeltas } from './tell.ts'
+import { beginOf, type ToldDelta, tellDeltas } from './tell.ts'
 
 const LOOK_MS = 40
 const LOOK_MOST_MS = 5000 // while the database is away
@@ -100,7 +100,7 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
     const { deltas, position: end, isEnd } = await readPage(viewer, feed, position, DELTAS)
     const told: ToldDelta[] = []
     let size = 0
-    for await (const some of tellDeltas(viewer, feed, deltas, position)) {
+    for await (const some of tellDeltas(viewer, feed, deltas)) {
       told.push(...some)
       size += sizeOf(some)
       const last = told.at(-1)
@@ -112,6 +112,7 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
   async function* events(request: FastifyRequest, first: Viewer, owner: string, start: string, stop: AbortSignal) {
     const rights = rightsPrint(first.actor, feed)
     let position = start
+    let given = start // what the reader saw last
     yield `retry: ${RETRY_MS}\nid: ${position}\n\n`
     const bell = openedBell()
     let spokeAt = performance.now()
@@ -120,19 +121,22 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
       const actor = await request.actorNow().catch(() => undefined)
       if (!actor || rightsPrint(actor, feed) !== rights) return // who comes again is told: 403, or 410
       const page = await next({ ...first, actor }, { owner, heard, position, rights })
-      for (const { id, json } of page.told) {
+      for (const delta of page.told) {
         if (stop.aborted) return
+        const { id, json } = delta
+        const begin = `id: ${id}\ndata: ${beginOf(delta, given)}`
         if (typeof json === 'string') {
           noteText(request, json)
-          yield `id: ${id}\ndata: ${json}\n\n`
+          yield `${begin}${json}\n\n`
         } else {
-          yield `id: ${id}\ndata: `
+          yield begin
           for await (const piece of json) {
             noteText(request, piece)
             yield piece
           }
           yield '\n\n'
         }
+        given = id
         spokeAt = performance.now()
       }
       logSoFar(request)
@@ -141,6 +145,7 @@ export function openEvents(app: FastifyInstance, feed: Feed) {
       const left = HEARTBEAT_MS - (performance.now() - spokeAt)
       if (left > 0) await bell.rings(heard, left, stop)
       if (performance.now() - spokeAt < HEARTBEAT_MS) continue
+      given = position
       yield `: nog verbonden\nid: ${position}\n\n` // who saw nothing for long is not sent back to where it began
       spokeAt = performance.now()
     }

@@ -1,7 +1,9 @@
 // The routes of a feed: deltas as a list and as events, and snapshots. By "Synchronisatie van collecties" of developer.overheid.nl;
 // docs/standard.md says where this differs.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { systemActor } from '../core/access.ts'
 import { notFound, Problem } from '../core/problem.ts'
 import { contentSender } from '../documenten/document/download.ts'
 import { header } from '../http/header.ts'
@@ -9,11 +11,11 @@ import { Url, Uuid } from '../http/input.ts'
 import type { Described } from '../http/openapi/operation.ts'
 import { sendRows, Written } from '../http/stream.ts'
 import { largeTurn } from '../http/turns.ts'
-import { readPage } from './deltas.ts'
+import { expired, type Page, Rewound, readPage } from './deltas.ts'
 import { openEvents } from './events.ts'
-import type { Feed } from './kinds.ts'
+import type { Feed, Viewer } from './kinds.ts'
 import { findFile, listSnapshots, orderSnapshot } from './snapshots.ts'
-import { type ToldDelta, tellDeltas } from './tell.ts'
+import { beginOf, type ToldDelta, tellDeltas } from './tell.ts'
 
 const Operation = Type.Object({
   type: Type.Enum(['create', 'update', 'delete'], {
@@ -36,7 +38,10 @@ const Delta = Type.Object({
 })
 const Deltas = Type.Object({
   position: Type.String({ description: 'Tot hier reikt dit antwoord: de volgende vraag begint met after=position.' }),
-  items: Type.Array(Delta, { description: 'Leeg: er is (nu) niets nieuws.' }),
+  at_end: Type.Boolean({
+    description: 'Of de client nu bij is. Anders volgt er meer op position, ook als items leeg is.',
+  }),
+  items: Type.Array(Delta, { description: 'Wat de client ervan mag lezen, op volgorde.' }),
 })
 const MOST = 1000
 const Query = Type.Object({
@@ -68,19 +73,18 @@ export const feedRoutes =
       async (request, reply) => {
         const { after, limit = 100 } = request.query
         if (header(request, 'accept').toLowerCase().includes('text/event-stream'))
-          return sendEvents(request, reply, header(request, 'last-event-id') || after)
+          return orAnew(app, request, () => sendEvents(request, reply, header(request, 'last-event-id') || after))
         const pause = async () => {
           await largeTurn(request)
           if (reply.raw.closed) throw new Problem(408) // nobody reads it
         }
         const viewer = { reader: app.reader, actor: request.actor, base: request.base, pause }
-        const page = await readPage(viewer, feed, after, limit)
-        const told = tellDeltas(viewer, feed, page.deltas, page.start)
+        const { page, start, told } = await orAnew(app, request, () => readSeen(viewer, feed, after, limit))
         return sendRows<never>(request, reply, {
           first: 1,
           next: async () => ({ rows: [], more: false }),
-          toResources: () => writtenOf(told),
-          head: `{"position":"${page.position}","items":[`,
+          toResources: () => writtenOf(told, start),
+          head: `{"position":"${page.position}","at_end":${page.isEnd},"items":[`,
           tail: ']}',
         })
       },
@@ -160,18 +164,72 @@ const snapshots =
     )
   }
 
-/** Those that are text already as one, with commas in between. */
-async function* writtenOf(deltas: AsyncIterable<ToldDelta[]>): AsyncGenerator<Written> {
+/** The same, but a database that was put back has its feed begun anew. @throws Problem 410 then */
+async function orAnew<T>(app: FastifyInstance, request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Rewound)) throw error
+    request.log.warn('a position is ahead of the database, which was put back: the feed begins anew')
+    await app.mutate(systemActor('feed', request.base), async (m) => {
+      m.unrecorded('positions are no data of anybody')
+      await m.sql`select begin_feed() from feed where epoch = ${error.epoch}`
+    })
+    throw expired()
+  }
+}
+
+/** So long is looked for something that a client with few rights may see. */
+const SEEK_MS = 2_000
+
+/**
+ * The next deltas of which the viewer may see something: pages with nothing for it are passed by, up to the end or for some time.
+ * @throws as `readPage`
+ */
+async function readSeen(viewer: Viewer, feed: Feed, after: string | undefined, limit: number) {
+  const until = performance.now() + SEEK_MS
+  let page: Page = await readPage(viewer, feed, after, limit)
+  const { start } = page
+  for (;;) {
+    const told = tellDeltas(viewer, feed, page.deltas)
+    let first: ToldDelta[] = []
+    while (first.length === 0) {
+      const next = await told.next()
+      if (next.done) break
+      first = next.value
+    }
+    if (first.length > 0 || page.isEnd || performance.now() > until) return { page, start, told: joined(first, told) }
+    await viewer.pause?.()
+    page = await readPage(viewer, feed, page.position, limit)
+  }
+}
+
+async function* joined(first: ToldDelta[], rest: AsyncIterable<ToldDelta[]>): AsyncGenerator<ToldDelta[]> {
+  yield first
+  yield* rest
+}
+
+async function* begun(begin: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield begin
+  yield* rest
+}
+
+/** Those that are text already as one, with commas in between. @param start on which the first one follows */
+async function* writtenOf(deltas: AsyncIterable<ToldDelta[]>, start: string): AsyncGenerator<Written> {
+  let before = start
   for await (const some of deltas) {
     let texts: string[] = []
-    for (const { json } of some) {
+    for (const delta of some) {
+      const { json } = delta
+      const begin = beginOf(delta, before)
+      before = delta.id
       if (typeof json === 'string') {
-        texts.push(json)
+        texts.push(begin + json)
         continue
       }
       if (texts.length > 0) yield new Written([texts.join()])
       texts = []
-      yield new Written(json)
+      yield new Written(begun(begin, json))
     }
     if (texts.length > 0) yield new Written([texts.join()])
   }

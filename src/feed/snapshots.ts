@@ -44,8 +44,9 @@ export async function listSnapshots(viewer: Viewer, feed: Feed): Promise<{ found
     from feed_snapshot where component = ${feed.component} and rights = ${rightsPrint(viewer.actor, feed)}
       and made_at is not null order by id`.execute(viewer.reader.db)
   const head = await headOf(viewer)
+  const rights = rightsPrint(viewer.actor, feed)
   const found = rows.flatMap(({ id, position, total, isFresh }) =>
-    position === null || total === null || readPosition(position, head) === undefined
+    position === null || total === null || readPosition(position, head, rights) === undefined
       ? []
       : { id, position, total, isFresh },
   )

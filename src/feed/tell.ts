@@ -208,8 +208,11 @@ async function* tell(viewer: Viewer, feed: Feed, operations: Operation[], states
   }
 }
 
-/** A delta with all its operations as JSON: in pieces when it is large. */
+/** A delta with all its operations as JSON, without its begin: in pieces when it is large. */
 export type ToldDelta = { id: string; json: string | AsyncIterable<string> }
+
+/** How a delta begins. @param before the last position that its reader was given, on which it follows */
+export const beginOf = ({ id }: ToldDelta, before: string): string => `{"id":"${id}","prev_id":"${before}",`
 
 type Prepared = {
   some: { id: string; operations: Operation[]; last: Row | undefined }[]
@@ -220,16 +223,9 @@ type Prepared = {
  * Deltas with their states, some at a time; the next are read while these are told. A delta of which the viewer may see nothing is
  * left out.
  * @param deltas are taken out one by one: what was told is not kept
- * @param after of which the first delta says that it follows
  */
-export async function* tellDeltas(
-  viewer: Viewer,
-  feed: Feed,
-  deltas: Delta[],
-  after: string,
-): AsyncGenerator<ToldDelta[]> {
+export async function* tellDeltas(viewer: Viewer, feed: Feed, deltas: Delta[]): AsyncGenerator<ToldDelta[]> {
   const isRestricted = !seesAll(viewer, feed)
-  let before = after
   const fits: Fits = new Map()
   const prepare = async (): Promise<Prepared> => {
     const some: Prepared['some'] = []
@@ -256,7 +252,7 @@ export async function* tellDeltas(
     next?.catch(() => {}) // awaited above
     const found: ToldDelta[] = []
     for (const { id, operations, last } of some) {
-      const begin = `{"id":"${id}","prev_id":"${before}","operations":[`
+      const begin = '"operations":['
       if (states && !(isRestricted && operations.some((one) => takesParts(feed, one, states)))) {
         const texts = operations.flatMap((one) => tellOne(isRestricted, feed, one, states) ?? [])
         if (texts.length === 0) continue
@@ -267,7 +263,6 @@ export async function* tellDeltas(
         if (first.done) continue
         found.push({ id, json: wholeOf(begin + first.value, pieces) })
       }
-      before = id
     }
     yield found
   }

@@ -4,6 +4,7 @@ import { systemActor } from '../../src/core/access.ts'
 import { signal } from '../../src/database/listen.ts'
 import { headOf, placeNow, readPage } from '../../src/feed/deltas.ts'
 import { FEEDS } from '../../src/feed/kinds.ts'
+import { openPlace, sealPlace } from '../../src/feed/place.ts'
 import { tellDeltas } from '../../src/feed/tell.ts'
 import {
   givenCatalogus,
@@ -196,18 +197,62 @@ t.test('a position of other rights, of another database or from before what is k
   await signal(database.sql, 'zaakstroom_autorisaties')
   await until('the new rights', async () => (await ask(position)).status === 410)
   const all = await positionOf()
-  for (const made of [
-    '1',
-    'abc',
-    all.replace(/\.\d+\./, '.99999999999.'),
-    all.replace(/^./, (x) => (x === '0' ? '1' : '0')),
-    `${all}x`,
-  ])
+  const besluiten = await call('GET', `/besluiten/api/v1/besluiten/_deltas?after=${all}`)
+  t.equal(besluiten.status, 410, 'of another collection')
+  const key = await keyOf()
+  for (const made of ['1', 'abc', '0badcafe.12.a', all.replace(/^./, (x) => (x === 'A' ? 'B' : 'A')), `${all}A`])
     t.equal((await ask(made, 'beheer')).status, 410, made)
+  t.equal((await ask(sealPlace({ ...key, epoch: '00000000' }, 'zrc', '1'), 'beheer')).status, 410, 'of another epoch')
   await database.sql`select remove_changes(interval '-1 minute', 1000000)`
   const latest = await positionOf().catch(() => '')
-  t.equal((await ask(all.replace(/\.\d+\./, '.1.'), 'beheer')).status, 410, 'from before what is kept')
+  t.equal((await ask(sealPlace(key, 'zrc', '1'), 'beheer')).status, 410, 'from before what is kept')
   t.ok(latest === '' || latest)
+})
+
+const keyOf = async () => {
+  const [row] = await database.sql<{ epoch: string; secret: Buffer }[]>`select epoch, secret from feed`
+  return row!
+}
+
+t.test('a position tells nothing of how much others do, and is the same text for the same place', async (t) => {
+  const position = await positionOf()
+  t.equal(position.length, 22)
+  const key = await keyOf()
+  const xact = openPlace(key, 'zrc', position)!
+  t.equal(sealPlace(key, 'zrc', xact), position)
+  t.not(sealPlace(key, 'zrc', String(BigInt(xact) + 1n)).slice(0, 8), position.slice(0, 8))
+  t.equal(openPlace(key, 'drc', position), undefined)
+})
+
+t.test('a position that is ahead of the database says that it was put back: the feed begins anew', async (t) => {
+  const key = await keyOf()
+  const before = await positionOf()
+  const ask = (after: string) => call('GET', `${ZAKEN_DELTAS}?after=${after}`)
+  t.equal((await ask(before)).status, 200)
+  t.equal((await ask(sealPlace(key, 'zrc', '4611686018427387904'))).status, 410)
+  t.not((await keyOf()).epoch, key.epoch)
+  await until('the feed is there again', async () => (await ask('')).status !== 503)
+  t.equal((await ask(before)).status, 410, 'what others have may be of what is lost as well')
+})
+
+t.test('a client that may see little reads past what it may not, and is told where the end is', async (t) => {
+  const mine = await givenZaaktype(test)
+  const others = await givenZaaktype(test)
+  const as = await givenClient(test, 'weinig', [
+    { component: 'zrc', scopes: ['zaken.lezen'], typeUuid: uuidOf(mine), max: 'openbaar' },
+  ])
+  const start = await positionOf(ZAKEN_DELTAS, as)
+  for (let n = 0; n < 5; n++) await givenZaak(test, { zaaktype: others, vertrouwelijkheidaanduiding: 'openbaar' })
+  const seen = await givenZaak(test, { zaaktype: mine, vertrouwelijkheidaanduiding: 'openbaar' })
+  const ask = async (after: string) =>
+    (await call('GET', `${ZAKEN_DELTAS}?after=${after}&limit=1`, undefined, { as })).body
+  const page = await until('it settled', async () => {
+    const page = await ask(start)
+    return page.items.length > 0 && page
+  })
+  t.equal(page.items[0].operations[0].resource_id, seen.uuid)
+  t.equal(page.items[0].prev_id, start, 'it joins on what the client has')
+  await until('the end', async () => (await ask(page.position)).at_end === true)
 })
 
 t.test('a transaction of very many changes is read part by part, and is one delta', async (t) => {
@@ -231,9 +276,9 @@ t.test('a transaction of very many changes is read part by part, and is one delt
   t.equal(new Set(notities.map(({ resource_id }) => resource_id)).size, MANY)
   t.equal(notities.length, MANY, 'each once')
 
-  const { deltas, start: before } = await readPage(viewer, FEEDS.zaken, from, 1000)
+  const { deltas } = await readPage(viewer, FEEDS.zaken, from, 1000)
   t.ok(deltas[0]!.goesOn && deltas[0]!.rows.length <= 2000, 'no more is in memory at once')
-  const [first] = (await tellDeltas(viewer, FEEDS.zaken, deltas, before).next()).value ?? []
+  const [first] = (await tellDeltas(viewer, FEEDS.zaken, deltas).next()).value ?? []
   let pieces = 0
   if (first && typeof first.json !== 'string') for await (const piece of first.json) pieces += piece === '' ? 0 : 1
   t.ok(pieces > 5, 'nor its text')

@@ -8,6 +8,7 @@ import {
   compare,
   type Difference,
   follow,
+  NotReadable,
   openCopyDatabase,
   prepareDirectory,
   type Source,
@@ -82,10 +83,23 @@ async function run(
 ): Promise<void> {
   const say = (line: string) => console.error(line)
   const applied: Record<string, number> = {}
-  for (const name of names) applied[name] = await bringUpToDate(source, options.to, copy, name, say)
+  const readable: string[] = []
+  let refused: NotReadable | undefined
+  for (const name of names) {
+    try {
+      applied[name] = await bringUpToDate(source, options.to, copy, name, say)
+      readable.push(name)
+    } catch (error) {
+      // Of those that are asked for by name none may lack.
+      if (!(error instanceof NotReadable) || options.collections !== undefined) throw error
+      refused = error
+      say(`${name}: not kept, the rights of this client do not reach it`)
+    }
+  }
+  if (refused && readable.length === 0) throw refused
   if (options.compare) {
     const found: Record<string, { rows: number; differences: Difference[] }> = {}
-    for (const name of names) found[name] = await compareWhole(source, options.to, copy, name)
+    for (const name of readable) found[name] = await compareWhole(source, options.to, copy, name)
     const told = Object.entries(found).flatMap(([name, { rows, differences }]) => [
       `${name}: ${rows} rows, ${differences.length === 0 ? 'equal' : `${differences.length} differ`}`,
       ...differences.slice(0, TOLD).map(({ kind, uuid, what }) => `  ${kind} ${uuid}: ${what}`),
@@ -104,7 +118,7 @@ async function run(
   if (!options.follow) return
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
-  await Promise.all(names.map((name) => follow(source, options.to, copy, name, stop.signal, say)))
+  await Promise.all(readable.map((name) => follow(source, options.to, copy, name, stop.signal, say)))
 }
 
 /** Only what differs each time does: in between the copy is brought up to date. */
