@@ -199,6 +199,18 @@ begin
   end if;
 end $$;
 
+-- Called otherwise it is another receiver: what the one before did says nothing of it.
+create function follow_service() returns trigger language plpgsql as $$
+begin
+  if exists (select from notificatie_settings where configured_service_id = new.id) then
+    perform receiver_answers(0, 0);
+    perform add_job('send-notificaties', '{"all": true}'::json, job_key => 'send-notificaties');
+  end if;
+  return null;
+end $$;
+comment on function follow_service is 'Has what waits for the external notifications service sent when it is called otherwise.';
+create trigger service_followed after update on service for each row when (old is distinct from new) execute function follow_service();
+
 drop function record_attempts(bigint[], bigint[], integer[], text[], integer[], text[], integer[], double precision[], double precision[],
   integer, double precision[], text);
 -- Records attempts that ended, and makes due what waited for them. Gives the places (from 1) of those that were still the
@@ -248,7 +260,8 @@ begin
           or not always_counts and is_well_else and o.refusals + case when is_refused then 1 else 0 end >= settings.max_retries as is_last,
         coalesce(o.begun_at, now()) + coalesce(u.ms, 0) * interval '1 ms' as ended,
         -- The next moment is counted from when this attempt was planned: a sender that is late does not shift the schedule.
-        case when o.retries > 0 then least(greatest(o.begun_at - o.next_attempt_at, interval '0'), interval '5 seconds',
+        case when o.retries > 0 and o.begun_at - o.next_attempt_at between interval '0' and interval '1 hour'
+          then least(o.begun_at - o.next_attempt_at, interval '5 seconds',
           u.wait * interval '0.5 second') else interval '0' end as late
       from unnest(p_messages, p_receivers, p_numbers, p_outcomes, p_statuses, p_ms, p_waits, p_rests)
         with ordinality as u(message, receiver, number, outcome, status, ms, wait, rest, place)

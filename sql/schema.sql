@@ -1646,6 +1646,7 @@ END),
   constraint service_slug_check CHECK ((slug ~ '^[-a-zA-Z0-9_]{1,100}$'::text)),
   constraint service_timeout_ms_check CHECK (((timeout_ms >= 100) AND (timeout_ms <= 300000)))
 );
+CREATE TRIGGER service_followed AFTER UPDATE ON service FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION follow_service();
 
 -- Settings that were given a value in the pages.
 create table setting (
@@ -3714,6 +3715,19 @@ begin
   return new;
 end $function$;
 
+-- Has what waits for the external notifications service sent when it is called otherwise.
+CREATE OR REPLACE FUNCTION follow_service()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from notificatie_settings where configured_service_id = new.id) then
+    perform receiver_answers(0, 0);
+    perform add_job('send-notificaties', '{"all": true}'::json, job_key => 'send-notificaties');
+  end if;
+  return null;
+end $function$;
+
 -- A table was emptied: so are its counts.
 CREATE OR REPLACE FUNCTION forget_counts()
  RETURNS trigger
@@ -4058,7 +4072,8 @@ begin
           or not always_counts and is_well_else and o.refusals + case when is_refused then 1 else 0 end >= settings.max_retries as is_last,
         coalesce(o.begun_at, now()) + coalesce(u.ms, 0) * interval '1 ms' as ended,
         -- The next moment is counted from when this attempt was planned: a sender that is late does not shift the schedule.
-        case when o.retries > 0 then least(greatest(o.begun_at - o.next_attempt_at, interval '0'), interval '5 seconds',
+        case when o.retries > 0 and o.begun_at - o.next_attempt_at between interval '0' and interval '1 hour'
+          then least(o.begun_at - o.next_attempt_at, interval '5 seconds',
           u.wait * interval '0.5 second') else interval '0' end as late
       from unnest(p_messages, p_receivers, p_numbers, p_outcomes, p_statuses, p_ms, p_waits, p_rests)
         with ordinality as u(message, receiver, number, outcome, status, ms, wait, rest, place)

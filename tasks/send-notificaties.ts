@@ -7,14 +7,14 @@ import type { Sender } from '../src/notificaties/sender.ts'
 declare global {
   namespace GraphileWorker {
     interface Tasks {
-      'send-notificaties': Record<string, never>
+      'send-notificaties': { all?: true }
     }
   }
 }
 
 export function sendNotifications(sender: Sender): Task {
-  // Of `LOOK_AT_ALL`, which only statements add.
   return async (payload, { job }) => sender.run(expected(job.locked_by), { all: isOfAll(payload) })
 }
 
+/** Whether it may have missed something: statements add `LOOK_AT_ALL` too. */
 const isOfAll = (payload: unknown) => (payload as { all?: unknown } | null)?.all === true

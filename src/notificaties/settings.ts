@@ -4,11 +4,12 @@ import Type, { type Static } from 'typebox'
 import type { Config } from '../config.ts'
 import { systemActor } from '../core/access.ts'
 import { json, type Mutation, mutator } from '../core/mutate.ts'
+import { EXTERNAL } from '../core/outbox.ts'
 import { invalid } from '../core/problem.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Database, ReadDb } from '../database/database.ts'
 import { saveService } from '../services/register.ts'
-import { wakeSender } from './resend.ts'
+import { receiverAnswers, wakeSender } from './resend.ts'
 
 export const NotificationSettings = Type.Object({
   /** Slug of the service; null: none, messages wait. */
@@ -65,7 +66,8 @@ export async function saveSettings(m: Mutation, values: Partial<NotificationSett
       changedAt: sql<string>`now()`,
     })
     .execute()
-  await wakeSender(m)
+  if (dienst !== before.dienst) await receiverAnswers(m, EXTERNAL)
+  else await wakeSender(m)
   return true
 }
 
@@ -75,7 +77,7 @@ export async function readModus(db: ReadDb): Promise<'extern' | 'ingebouwd' | 'b
   return mode as 'extern' | 'ingebouwd' | 'beide'
 }
 
-/** Since when sending is paused; null: it is not. What is being sent at that moment is finished. */
+/** Since when sending is paused, to all receivers; null: it is not. What is being sent at that moment is finished. */
 export async function pausedAt(db: ReadDb): Promise<string | null> {
   const row = await db.selectFrom('notificatieSettings').select('pausedAt').executeTakeFirstOrThrow()
   return row.pausedAt

@@ -14,15 +14,18 @@ export type Received = {
 export async function subscriber(
   t: TestLike,
   options: { auth: string; open?: number; status?: number },
-): Promise<{ url: string; received: Received[]; answer: { status: number } }> {
+): Promise<{ url: string; received: Received[]; answer: { status: number; retryAfter?: string } }> {
   const received: Received[] = []
-  const answer = { status: options.status ?? 204 }
+  const answer: { status: number; retryAfter?: string } = { status: options.status ?? 204 }
   const server = createServer(async (request, response) => {
     const text = (await Array.fromAsync(request as AsyncIterable<Buffer>)).join('')
     const { authorization } = request.headers
     received.push({ authorization, headers: request.headers, body: JSON.parse(text) })
     response
-      .writeHead(authorization === options.auth ? answer.status : (options.open ?? 401), { location: '/elders' })
+      .writeHead(authorization === options.auth ? answer.status : (options.open ?? 401), {
+        location: '/elders',
+        ...(answer.retryAfter && { 'retry-after': answer.retryAfter }),
+      })
       .end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,6 +1,8 @@
 // Notificatie labels: what the states and outcomes of notifications mean, and what to do about them.
 
 import { STAGES, type Stage } from '../../notificaties/kanalen.ts'
+import type { Pressed } from '../../notificaties/resend.ts'
+import { formatNumber } from '../frame/format.ts'
 import { NOUNS } from '../frame/history.ts'
 import { t, words } from '../language/language.ts'
 
@@ -147,10 +149,38 @@ export function waitsFor(
   { pause, service, inOrder, mode }: { pause: string | null; service: string | null; inOrder: boolean; mode: string },
 ): string {
   if (message.status !== 'gepland') return ''
-  if (mode !== 'ingebouwd' && pause !== null) return t('Het versturen is gepauzeerd.')
+  if (pause !== null) return t('Het versturen is gepauzeerd.')
   if (mode !== 'ingebouwd' && service === null) return t('Er is geen notificatiedienst ingesteld.')
   if (inOrder && message.wachtOpEerder) return t('Een eerder bericht over hetzelfde object gaat voor.')
   return ''
+}
+
+const WAITING: Record<Exclude<Pressed['outcome'], 'now'>, string> = words({
+  busy: 'Al onderweg',
+  held: 'Wacht op een eerder bericht over hetzelfde object',
+  fetched: 'Wacht tot de ontvanger het ophaalt',
+  stopped: 'Wacht tot het abonnement is hervat',
+  paused: 'Wacht tot het versturen is hervat',
+})
+
+/** What became of waiting deliveries that somebody wants sent now. */
+export function pressedText(pressed: Pressed[]): string {
+  const counts = Map.groupBy(pressed, ({ outcome }) => outcome)
+  const now = counts.get('now')?.length ?? 0
+  const going =
+    now === 0
+      ? ''
+      : now === 1
+        ? t('Het bericht wordt nu geprobeerd. De uitkomst staat op de pagina van het bericht zodra zij er is.')
+        : t`Er worden nu ${formatNumber(now)} bezorgingen geprobeerd.`
+  const others = Object.entries(WAITING).flatMap(([outcome, text]) => {
+    const count = counts.get(outcome as Pressed['outcome'])?.length
+    return count === undefined ? [] : pressed.length === 1 ? [`${text}.`] : [`${text}: ${formatNumber(count)}.`]
+  })
+  return (
+    [going, ...others].filter((part) => part !== '').join(' ') ||
+    t('Er was geen bericht dat op een latere poging wachtte.')
+  )
 }
 
 export const STAGE_WORDS: Record<Stage['stage'], { name: string; advice: string }> = words(

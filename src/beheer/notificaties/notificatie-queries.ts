@@ -158,7 +158,10 @@ export type Delivery = {
   /** Name of the external service, or of the application of the abonnement. */
   label: string | null
   abonnementStatus: string | null
+  /** Until then the receiver is left alone. */
   notBefore: string | null
+  /** The message of the same main object that goes before it. */
+  behind: string | null
   /** null: there is nothing left to deliver. */
   status: 'gepland' | 'mislukt' | null
   nextAttemptAt: string | null
@@ -176,7 +179,7 @@ const DELIVERIES = 50
 export async function readDeliveries(app: FastifyInstance, notificatieId: number): Promise<Delivery[]> {
   const { rows } = await sql<Delivery>`
     select o.abonnement_id, a.uuid, a.callback_url, coalesce(p.label, d.label) as label, a.status as abonnement_status,
-      a.not_before, l.status, l.next_attempt_at, coalesce(l.retries, 0) as retries,
+      coalesce(a.not_before, x.not_before) as not_before, e.uuid as behind, l.status, l.next_attempt_at, coalesce(l.retries, 0) as retries,
       coalesce(l.claimed_by is not null, false) as bezig, coalesce(l.attempt, 0) as attempt, l.begun_at, l.ended_at
     from (select abonnement_id from delivery where notificatie_id = ${notificatieId}
       union select abonnement_id from delivery_attempt where notificatie_id = ${notificatieId}) o
@@ -184,7 +187,13 @@ export async function readDeliveries(app: FastifyInstance, notificatieId: number
     left join abonnement a on a.id = o.abonnement_id and a.deleted_at is null
     left join applicatie p on p.id = a.applicatie_id
     left join notificatie_settings s on o.abonnement_id = ${EXTERNAL}
+    left join external_receiver x on o.abonnement_id = ${EXTERNAL}
     left join service d on d.id = s.configured_service_id
+    left join lateral (
+      select en.uuid from delivery e join notificatie en on en.id = e.notificatie_id
+      where e.abonnement_id = o.abonnement_id and e.hoofd_object_uuid = l.hoofd_object_uuid and e.status = 'gepland'
+        and e.notificatie_id < l.notificatie_id and not e.aside and not l.aside and coalesce(a.in_order, s.in_order)
+      order by e.notificatie_id limit 1) e on l.status = 'gepland'
     order by case l.status when 'mislukt' then 0 when 'gepland' then 1 else 2 end, o.abonnement_id limit ${DELIVERIES}`.execute(
     app.read,
   )

@@ -1,10 +1,12 @@
 // Notificatie settings: where notifications go, how often they are tried, and whether that works.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EXTERNAL } from '../../core/outbox.ts'
 import { toProblem } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { SETS, schedule } from '../../notificaties/backoff.ts'
 import { NoService, type Stage } from '../../notificaties/kanalen.ts'
+import { receiverAnswers } from '../../notificaties/resend.ts'
 import {
   type NotificationSettings,
   pausedAt,
@@ -66,11 +68,13 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
   app.post(`${PATH}/testbericht`, { config: { access: 'beheer', rol: 'operator' } }, async (request, reply) => {
     const results = await withService(() => app.own.kanalen.test())
     if (!results) return redirectWith(request, reply, PATH, noService(), 'fout')
-    await mutateFromPage(request, async (m) =>
-      m.audit({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: results } }),
-    )
     const fault = results.find(({ outcome }) => outcome === 'failed')
-    if (!fault) return redirectWith(request, reply, `${PATH}#test`, t('Het testbericht is aangekomen.'))
+    await mutateFromPage(request, async (m) => {
+      m.audit({ handeling: 'testbericht-versturen', soort: 'notificatiedienst', nieuw: { stappen: results } })
+      if (!fault) await receiverAnswers(m, EXTERNAL)
+    })
+    if (!fault)
+      return redirectWith(request, reply, `${PATH}#test`, t('Het testbericht is aangekomen. Wat wacht gaat nu weg.'))
     const step = STAGE_WORDS[fault.stage].name
     return redirectWith(
       request,

@@ -8,11 +8,11 @@ import { one } from '../../database/rows.ts'
 import { today } from '../../lib/day.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { KANALEN } from '../../notificaties/kanalen.ts'
-import { type Resent, resendFailed, sendNow } from '../../notificaties/resend.ts'
+import { type Pressed, type Resent, resendFailed, sendNow } from '../../notificaties/resend.ts'
 import { pausedAt, readModus, readSettings, setPaused } from '../../notificaties/settings.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import type { FormValues } from '../frame/form.ts'
-import { formatNumber, moment } from '../frame/format.ts'
+import { formatNumber } from '../frame/format.ts'
 import { keysetPage } from '../frame/keyset-list.ts'
 import { redirectWith } from '../frame/page.ts'
 import { savedFilters } from '../frame/saved-filters.ts'
@@ -21,7 +21,7 @@ import { nameOf } from './abonnementen/abonnement.ts'
 import { causeAt, outcomeAt } from './abonnementen/labels.ts'
 import { deliveryPicture } from './delivery-picture.ts'
 import { attemptsInWords, filterInWords, readFilter, refuseSelection } from './notificatie-filter.ts'
-import { messageInWords, stateOf, waitsFor } from './notificatie-labels.ts'
+import { messageInWords, pressedText, stateOf, waitsFor } from './notificatie-labels.ts'
 import {
   countDeliveries,
   countMessages,
@@ -152,9 +152,8 @@ export function registerNotificaties(app: FastifyInstance): void {
   for (const act of ['herzenden', 'nu'] as const) {
     app.post<Params>(`/notificaties/:uuid/${act}`, { config: operating }, async (request, reply) => {
       const { uuid } = await requireMessage(app, request.params.uuid)
-      const done = await perform(request, act, [uuid])
-      const text = act === 'nu' ? sentNowText(done.messages) : resentText(done)
-      return redirectWith(request, reply, `/notificaties/${uuid}`, text, done.messages === 0 ? 'info' : 'goed')
+      const { text, count } = await perform(request, act, [uuid])
+      return redirectWith(request, reply, `/notificaties/${uuid}`, text, count === 0 ? 'info' : 'goed')
     })
   }
 
@@ -215,7 +214,9 @@ export function registerNotificaties(app: FastifyInstance): void {
       ),
       receivers,
       delivered: receivers.filter(({ isDelivered }) => isDelivered).length,
-      canTryNow: deliveries.some((delivery) => delivery.nextAttemptAt !== null && heldBy(delivery, state) === ''),
+      canTryNow: deliveries.some(
+        (delivery) => delivery.status === 'gepland' && !delivery.bezig && heldBy(delivery, state) === '',
+      ),
       ...state,
     })
   })
@@ -229,25 +230,30 @@ export function registerNotificaties(app: FastifyInstance): void {
     const uuids = [form.uuid ?? []].flat().filter((uuid) => isUuid(uuid))
     const back = `/notificaties${form.terug ? `?${new URLSearchParams(String(form.terug))}` : ''}`
     if (uuids.length === 0) return redirectWith(request, reply, back, t('Kies eerst een of meer berichten.'), 'fout')
-    const done = await perform(request, act, uuids)
-    const count = done.messages
-    const rest = uuids.length - count
+    const { text, count, rest } = await perform(request, act, uuids)
     const others =
       rest === 0 ? '' : act === 'nu' ? t` ${rest} gekozen: niet gepland.` : t` ${rest} gekozen: niet mislukt.`
-    const text = (act === 'nu' ? sentNowText(count) : resentText(done)) + (count > 0 ? others : '')
-    return redirectWith(request, reply, back, text, count === 0 ? 'info' : 'goed')
+    return redirectWith(request, reply, back, text + (count > 0 ? others : ''), count === 0 ? 'info' : 'goed')
   }
 
-  async function perform(request: FastifyRequest, act: 'herzenden' | 'nu', uuids: string[]): Promise<Resent> {
+  /** @returns what was done in words, to how many messages, and how many of those that were given were not meant by it */
+  async function perform(
+    request: FastifyRequest,
+    act: 'herzenden' | 'nu',
+    uuids: string[],
+  ): Promise<{ text: string; count: number; rest: number }> {
     return mutateFromPage(request, async (m) => {
-      const done = act === 'nu' ? await sendNow(m, uuids) : await resendFailed(m, { uuids })
+      const pressed = act === 'nu' ? await sendNow(m, uuids) : []
+      const done = act === 'nu' ? goingNow(pressed) : await resendFailed(m, { uuids })
       m.audit({
         handeling: act === 'nu' ? 'notificaties-nu-versturen' : 'notificaties-herzenden',
         soort: 'notificatie',
         ...(uuids.length === 1 && { id: uuids[0] }),
         nieuw: { aantal: done.messages, bezorgingen: done.deliveries, uuids },
       })
-      return done
+      const seen = act === 'nu' ? new Set(pressed.map(({ uuid }) => uuid)).size : done.messages
+      const text = act === 'nu' ? pressedText(pressed) : resentText(done)
+      return { text, count: done.messages, rest: uuids.length - seen }
     })
   }
 }
@@ -264,12 +270,10 @@ function resentText({ messages, deliveries }: Resent): string {
       : t`${formatNumber(messages)} berichten worden opnieuw verstuurd.`
   return deliveries === messages ? text : text + t` Het gaat om ${formatNumber(deliveries)} bezorgingen.`
 }
-const sentNowText = (count: number) =>
-  count === 0
-    ? t('Er was geen bericht dat op een latere poging wachtte.')
-    : count === 1
-      ? t('Het bericht wordt nu geprobeerd. De uitkomst staat op de pagina van het bericht zodra zij er is.')
-      : t`${formatNumber(count)} berichten worden nu geprobeerd.`
+function goingNow(pressed: Pressed[]): Resent {
+  const going = pressed.filter(({ outcome }) => outcome === 'now')
+  return { messages: new Set(going.map(({ uuid }) => uuid)).size, deliveries: going.length }
+}
 
 async function requireMessage(app: FastifyInstance, uuid: string) {
   const bericht = isUuid(uuid)
@@ -346,6 +350,7 @@ function receiverInWords(delivery: Delivery, attempts: AttemptRow[], state: Stat
         : stateOf({ ...waits, status: status ?? 'afgeleverd' }),
     last: status === null ? undefined : last,
     heldBy: heldBy(delivery, state),
+    restsUntil: restsUntil(delivery),
     attempts: [
       ...(bezig && begunAt !== null
         ? [
@@ -371,19 +376,22 @@ function receiverInWords(delivery: Delivery, attempts: AttemptRow[], state: Stat
   }
 }
 
-/** Why what is planned for a receiver does not go at its moment; empty: it does. */
+/** Why what is planned for a receiver cannot go now, whatever is asked; empty: it can. */
 function heldBy(
-  { abonnementId, status, abonnementStatus, notBefore, nextAttemptAt, bezig }: Delivery,
+  { abonnementId, status, abonnementStatus, callbackUrl, behind, bezig }: Delivery,
   state: State,
 ): string {
   if (status !== 'gepland' || bezig) return ''
+  if (state.pause !== null) return t('Het versturen is gepauzeerd.')
   if (abonnementId === EXTERNAL) {
-    if (state.pause !== null) return t('Het versturen is gepauzeerd.')
     if (state.service === null) return t('Er is geen notificatiedienst ingesteld.')
   } else {
     if (abonnementStatus !== 'actief') return t('Het abonnement is gepauzeerd, geblokkeerd of opgezegd: hervat het.')
-    if (notBefore !== null && Date.parse(notBefore) > Date.now())
-      return t`De ontvanger wordt na storing of op verzoek met rust gelaten tot ${moment(notBefore)}.`
+    if (callbackUrl === '') return t('De ontvanger haalt zijn berichten op.')
   }
-  return nextAttemptAt === null ? t('Een eerder bericht over hetzelfde object gaat voor.') : ''
+  return behind === null ? '' : t('Een eerder bericht over hetzelfde object gaat voor.')
 }
+
+/** Until when the receiver of what waits is left alone; null: it is not. */
+const restsUntil = ({ status, notBefore }: Delivery): string | null =>
+  status === 'gepland' && notBefore !== null && Date.parse(notBefore) > Date.now() ? notBefore : null

@@ -20,6 +20,8 @@ export type AbonnementRow = {
   auth: Buffer
   cloudevents: boolean
   status: string
+  /** Attempts fail, or it is left alone. */
+  isFailing: boolean
   kanalen: FilterGroup[]
 }
 
@@ -56,6 +58,7 @@ export const writtenAbonnement = (row: Listed, base: string): Written =>
 export async function requireAbonnement(db: ReadDb, uuid: string): Promise<AbonnementRow> {
   const { rows } = await sql<AbonnementRow>`
     select a.id, a.uuid, p.uuid as applicatie_uuid, a.callback_url, a.authenticatie, a.auth, a.cloudevents, a.status,
+      a.failures > 0 or a.not_before > now() as is_failing,
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id
     where a.deleted_at is null and a.uuid = ${uuid}::uuid`.execute(db)

@@ -6,7 +6,7 @@ import type { Mutation } from '../../core/mutate.ts'
 import { invalid, notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
-import { wakeSender } from '../../notificaties/resend.ts'
+import { endRest, type Pressed, sendNow, wakeSender } from '../../notificaties/resend.ts'
 import { UNRECORDED } from '../records.ts'
 import { lockAbonnement } from './write.ts'
 
@@ -61,6 +61,7 @@ export async function startReplay(m: Mutation, uuid: string, replay: Replay): Pr
       ${m.actor.userId || m.actor.userRepresentation || m.actor.clientId})
     returning id`,
   )
+  await endRest(m, [id])
   await m.enqueue('replay-messages', { id: row.id }, { jobKey: jobKey(row.id) })
 }
 
@@ -80,16 +81,17 @@ export async function stopReplay(m: Mutation, uuid: string): Promise<boolean> {
 }
 
 /**
- * Sends one message again, whether or not it was accepted before, and whatever the filters are now.
+ * Sends one message again, whether or not it was accepted before, and whatever the filters are now; one that waits goes now, if it may.
+ * @returns what becomes of it
  * @throws Problem 404 when it is not kept any more
  */
-export async function replayMessage(m: Mutation, uuid: string, messageUuid: string): Promise<void> {
+export async function replayMessage(m: Mutation, uuid: string, messageUuid: string): Promise<Pressed> {
   m.unrecorded(UNRECORDED)
   const { id } = await lockAbonnement(m, uuid)
   const rows = await plan(m, id, sql`select n.* from notificatie n where n.uuid = ${messageUuid}::uuid`)
   if (rows.seen === 0)
     throw notFound('Dit bericht bestaat niet (meer). Na de bewaartermijn worden berichten opgeruimd.')
-  await wakeSender(m)
+  return one(await sendNow(m, [messageUuid], id))
 }
 
 /** Plans the messages of a query `n`: those that wait already stay as they are, those that failed get all their attempts anew. */

@@ -12,6 +12,7 @@ import { link } from '../../http/links.ts'
 import { sendAllById, sendRows } from '../../http/stream.ts'
 import { eventBody } from '../../notificaties/cloud-events.ts'
 import { bericht, subscriberOwner } from '../../notificaties/deliver.ts'
+import { receiverAnswers } from '../../notificaties/resend.ts'
 import { forClients } from '../../services/addresses.ts'
 import { openAgent } from '../../services/transport.ts'
 import { readAccess, requireOwner, subscribeAccess } from '../rights.ts'
@@ -204,7 +205,8 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
 
   /**
    * The callback is asked again when its address or its auth is another one; what is not given is taken as it is stored. It is
-   * asked too when nothing is sent to it any more: when it behaves, that ends.
+   * asked too when nothing is sent to it any more: when it behaves, that ends. So it is when it fails and its owner writes the
+   * abonnement; that it does not behave yet is no reason to refuse the change then.
    */
   async function change(actor: Mutation['actor'], uuid: string, given: AbonnementPatch) {
     const row = await requireAbonnement(app.read, uuid)
@@ -216,8 +218,15 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
     const isOther = callbackUrl !== row.callbackUrl || auth !== stored || isStopped(row.status)
     if (row.authenticatie === 'header') throwFaults(authFaults(callbackUrl, auth ?? ''))
     const isFetched = callbackUrl === ''
-    const asked = !isFetched && auth !== undefined && isOther && (await isBuiltIn())
+    const mayAsk = !isFetched && auth !== undefined && (await isBuiltIn())
+    const asked = mayAsk && isOther
     if (asked) throwFaults(await probeCallback(probe(), callbackUrl, auth))
+    const isMended =
+      asked ||
+      (mayAsk &&
+        row.isFailing &&
+        (given.callbackUrl !== undefined || given.auth !== undefined) &&
+        (await probeCallback(probe(), callbackUrl, auth)).length === 0)
     return app.mutate(actor, async (m) => {
       const settings = {
         ...(given.callbackUrl !== undefined && { callbackUrl: given.callbackUrl }),
@@ -225,6 +234,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
         ...(given.sendCloudevents !== undefined && { cloudevents: given.sendCloudevents }),
       }
       await changeAbonnement(m, box, row.uuid, settings, given.kanalen ? kanalen : undefined)
+      if (isMended) await receiverAnswers(m, row.id)
       if ((asked || isFetched) && isStopped(row.status)) await resumeAbonnement(m, row.uuid)
       return toAbonnement(await requireAbonnement(m.read, row.uuid), m.actor.base)
     })

@@ -9,6 +9,7 @@ import { one } from '../../database/rows.ts'
 import { requireMatch } from '../../http/etag.ts'
 import type { Subscriber } from '../../notificaties/claims.ts'
 import { subscriberOwner } from '../../notificaties/deliver.ts'
+import { receiverAnswers } from '../../notificaties/resend.ts'
 import { UNRECORDED } from '../records.ts'
 import { requireOwner } from '../rights.ts'
 import type { KnownGroup } from './judge.ts'
@@ -81,11 +82,35 @@ export async function changeAbonnement(
     .set({ changedAt: sql`now()`, ...applicatie, ...columnsOf(box, uuid, given) })
     .where('id', '=', row.id)
     .execute()
+  if (isCalledOtherwise(box, row, given)) await callAnew(m, row)
   if (groups) {
     await m.trx.deleteFrom('abonnementKanaal').where('abonnementId', '=', row.id).execute()
     await writeKanalen(m, row.id, groups)
   }
 }
+
+const PLAIN = ['callbackUrl', 'authenticatie', 'outgoingClientId', 'tokenUrl', 'tokenScope', 'certificaat'] as const
+
+/** Whether messages go elsewhere, or with other credentials: what the receiver did before says nothing then. */
+function isCalledOtherwise(box: SecretBox, row: Locked, given: Partial<Settings>): boolean {
+  const opened = (sealed: Buffer | null) => sealed && box.open(sealed, subscriberOwner(row.uuid))
+  return (
+    PLAIN.some((name) => given[name] !== undefined && given[name] !== row[name]) ||
+    (given.auth !== undefined && given.auth !== opened(row.auth)) ||
+    (given.certificateKey !== undefined && given.certificateKey !== opened(row.certificateKey))
+  )
+}
+
+/** What waited to be fetched has no moment; it gets one when there is a callback again. */
+async function callAnew(m: Mutation, { id, callbackUrl }: Locked): Promise<void> {
+  if (callbackUrl === '')
+    await m.sql`
+      update delivery set next_attempt_at = now(), place = null
+      where abonnement_id = ${id} and status = 'gepland' and next_attempt_at is null`
+  await receiverAnswers(m, id)
+}
+
+type Locked = Awaited<ReturnType<typeof lockAbonnement>>
 
 function columnsOf(box: SecretBox, uuid: string, given: Partial<Settings>) {
   const { auth, certificateKey, applicatieUuid: _, ...plain } = given
@@ -135,11 +160,19 @@ export async function lockAbonnement(m: Mutation, uuid: string) {
     .leftJoin('applicatie as p', 'p.id', 'a.applicatieId')
     .select([
       'a.id',
+      'a.uuid',
       'a.status',
       'a.reason',
       'a.statusSince',
       'a.missedAfter',
       'a.callbackUrl',
+      'a.authenticatie',
+      'a.auth',
+      'a.outgoingClientId',
+      'a.tokenUrl',
+      'a.tokenScope',
+      'a.certificaat',
+      'a.certificateKey',
       'a.cloudevents',
       'a.place',
       'a.confirmed',

@@ -104,7 +104,8 @@ export const abonnementen: Record<string, string> = {
   'De laatste {1} pogingen zijn mislukt': 'The last {1} attempts failed',
   'Het volgende bericht gaat als proef: {1}.': 'The next message goes as a trial: {1}.',
   'Het eerstvolgende bericht gaat meteen, als proef.': 'The first message goes at once, as a trial.',
-  'Wat wacht houdt zijn pogingen.': 'What is waiting keeps its attempts.',
+  'Zolang de ontvanger niets aanneemt tellen pogingen niet.':
+    'As long as the receiver accepts nothing, attempts do not count.',
   'Dit abonnement krijgt niets: er is nog geen kanaal gekozen.':
     'This subscription receives nothing: no channel has been chosen yet.',
   'Kies kanalen en filters': 'Choose channels and filters',
@@ -180,7 +181,10 @@ export const abonnementen: Record<string, string> = {
   'zonder applicatie': 'no application',
   'Dit abonnement bestaat niet (meer).': 'This subscription does not exist (any more).',
   'De test is mislukt: {1}. {2}': 'The test failed: {1}. {2}',
-  'De callback werkt: het testbericht is aangenomen.': 'The callback works: the test message was accepted.',
+  'De callback werkt: het testbericht is aangenomen. Wat wacht gaat nu weg.':
+    'The callback works: the test message was accepted. What is waiting is going out.',
+  'De callback werkt: het testbericht is aangenomen. Wat wacht gaat na hervatten weg.':
+    'The callback works: the test message was accepted. What is waiting goes out once it is resumed.',
   'Het abonnement is gepauzeerd. Berichten blijven bewaard en wachten.':
     'The subscription has been paused. Messages are kept and wait.',
   'Het abonnement is hervat. Wat wachtte gaat nu weg; gemiste berichten worden nu klaargezet.':

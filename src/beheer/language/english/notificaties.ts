@@ -194,7 +194,8 @@ export const notificaties: Record<string, string> = {
   'status {1}': 'status {1}',
   'De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.':
     'The settings have been saved. They count from the next attempt.',
-  'Het testbericht is aangekomen.': 'The test message has arrived.',
+  'Het testbericht is aangekomen. Wat wacht gaat nu weg.':
+    'The test message has arrived. What is waiting is going out.',
   'Het testbericht is niet aangekomen. Mislukte stap: {1}.': 'The test message has not arrived. Failed step: {1}.',
   '{1} van de {2} kanalen zijn niet geregistreerd.': '{1} of the {2} channels have not been registered.',
   'Alle kanalen zijn geregistreerd.': 'All channels have been registered.',
@@ -221,7 +222,6 @@ export const notificaties: Record<string, string> = {
   'Het bericht wordt opnieuw verstuurd.': 'The message is sent again.',
   '{1} berichten worden opnieuw verstuurd.': '{1} messages are sent again.',
   'Er was geen bericht dat op een latere poging wachtte.': 'There was no message waiting for a later attempt.',
-  '{1} berichten worden nu geprobeerd.': '{1} messages are tried now.',
   'Dit bericht bestaat niet (meer). Na de bewaartermijn worden berichten opgeruimd.':
     'This message does not exist (any more). After the retention period messages are removed.',
   'Document bij zaak': 'Document with case',
@@ -347,8 +347,17 @@ export const notificaties: Record<string, string> = {
   Vervallen: 'Dropped',
   'Het abonnement is gepauzeerd, geblokkeerd of opgezegd: hervat het.':
     'The subscription is paused, blocked or ended by the receiver: resume it.',
-  'De ontvanger wordt na storing of op verzoek met rust gelaten tot {1}.':
-    'The receiver is left alone until {1}, after faults or because it asked.',
+  'De ontvanger wordt na storing of op verzoek met rust gelaten.':
+    'The receiver is left alone, after a failure or because it asked for it.',
+  'De ontvanger haalt zijn berichten op.': 'The receiver fetches its messages.',
+  'Naar dat bericht': 'To that message',
+  'Nu toch proberen': 'Try now all the same',
+  'Er worden nu {1} bezorgingen geprobeerd.': '{1} deliveries are tried now.',
+  'Al onderweg': 'Already being sent',
+  'Wacht op een eerder bericht over hetzelfde object': 'Waits for an earlier message about the same object',
+  'Wacht tot de ontvanger het ophaalt': 'Waits until the receiver fetches it',
+  'Wacht tot het abonnement is hervat': 'Waits until the subscription is resumed',
+  'Wacht tot het versturen is hervat': 'Waits until sending is resumed',
   'de notificatiedienst': 'the notifications service',
   'Bezorgd bij {1} van {2} ontvangers.': 'Delivered to {1} of {2} receivers.',
   'waar het mislukte': 'where it failed',

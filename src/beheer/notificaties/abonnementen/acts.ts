@@ -6,6 +6,7 @@ import { notFound } from '../../../core/problem.ts'
 import { expected } from '../../../database/rows.ts'
 import { timeZone } from '../../../lib/day.ts'
 import { isUuid } from '../../../lib/uuid.ts'
+import { receiverAnswers } from '../../../notificaties/resend.ts'
 import {
   countReplay,
   MAX_PER_MINUTE,
@@ -23,6 +24,7 @@ import { formatNumber, longMoment } from '../../frame/format.ts'
 import { redirectWith } from '../../frame/page.ts'
 import { signedIn } from '../../frame/session.ts'
 import { t } from '../../language/language.ts'
+import { pressedText } from '../notificatie-labels.ts'
 import {
   type Abonnement,
   administering,
@@ -48,11 +50,16 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
     const abonnement = await requireAbonnement(app, request)
     if (abonnement.callbackUrl === '') throw notFound(t('Dit abonnement heeft geen callback om te testen.'))
     const stappen = await test(abonnement)
-    await record(request, abonnement, 'abonnement-testen', { stappen }, async (m) => m.unrecorded('nothing changes'))
     const fault = stepsOf(stappen).find(({ ok }) => !ok)
+    await record(request, abonnement, 'abonnement-testen', { stappen }, async (m) => {
+      m.unrecorded('a test changes no resource of the standard')
+      if (!fault) await receiverAnswers(m, abonnement.id)
+    })
     const text = fault
       ? t`De test is mislukt: ${fault.name.toLowerCase()}. ${fault.detail}`
-      : t('De callback werkt: het testbericht is aangenomen.')
+      : abonnement.status === 'actief'
+        ? t('De callback werkt: het testbericht is aangenomen. Wat wacht gaat nu weg.')
+        : t('De callback werkt: het testbericht is aangenomen. Wat wacht gaat na hervatten weg.')
     return redirectWith(request, reply, `${path(abonnement)}#test`, text, fault ? 'fout' : 'goed')
   })
 
@@ -142,14 +149,16 @@ export function registerActs(app: FastifyInstance, test: TryOut): void {
       const abonnement = await requireAbonnement(app, request)
       const { bericht } = request.params
       if (!isUuid(bericht)) throw notFound(t('Dit bericht bestaat niet (meer).'))
-      await record(request, abonnement, 'abonnement-herzenden', { bericht }, (m) =>
+      const pressed = await record(request, abonnement, 'abonnement-herzenden', { bericht }, (m) =>
         replayMessage(m, abonnement.uuid, bericht),
       )
+      const isGoing = pressed.outcome === 'now'
       return redirectWith(
         request,
         reply,
         path(abonnement),
-        t('Het bericht wordt opnieuw verstuurd, alleen naar dit abonnement.'),
+        isGoing ? t('Het bericht wordt opnieuw verstuurd, alleen naar dit abonnement.') : pressedText([pressed]),
+        isGoing ? 'goed' : 'info',
       )
     },
   )

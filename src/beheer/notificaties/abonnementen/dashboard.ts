@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { one } from '../../../database/rows.ts'
 import { today } from '../../../lib/day.ts'
+import { readSettings } from '../../../notificaties/settings.ts'
 import { readFigures, readThroughput } from '../../../nrc/abonnement/figures.ts'
 import type { Step } from '../../../nrc/abonnement/try-out.ts'
 import { t } from '../../language/language.ts'
@@ -21,7 +22,7 @@ const NEXT = 10
 export function registerAbonnement(app: FastifyInstance): void {
   app.get<Params>('/abonnementen/:uuid', { config: viewing }, async (request, reply) => {
     const abonnement = await requireAbonnement(app, request)
-    const [shown, throughput, attempts, next, failed, replay, test, hours, days] = await Promise.all([
+    const [shown, throughput, attempts, next, failed, replay, test, hours, days, { outageCounts }] = await Promise.all([
       readFigures(app.read, sql`a.id = ${abonnement.id}`),
       readThroughput(app.read, abonnement.id),
       readAttempts(app, abonnement.id),
@@ -37,6 +38,7 @@ export function registerAbonnement(app: FastifyInstance): void {
       lastTest(app, abonnement.uuid),
       deliveryPicture(app.reader, 'hour', abonnement),
       deliveryPicture(app.reader, 'day', abonnement),
+      readSettings(app.read),
     ])
     const figures = one(shown)
     return reply.page('abonnement', {
@@ -62,6 +64,7 @@ export function registerAbonnement(app: FastifyInstance): void {
       days: days.isEmpty ? null : days,
       strip: attempts.toReversed().map(({ outcome }) => ({ isDelivered: outcome === 'delivered' })),
       today: today(),
+      outageCounts,
       bewaarDagen: app.parts.config.notificationDaysRetained,
       capped,
     })
