@@ -1968,6 +1968,14 @@ create table verwerking (
   constraint verwerking_pkey PRIMARY KEY (id)
 );
 
+-- Lines of `verwerking` that the collector refused, each by itself; they stay until send_lines_again().
+create table verwerking_aside (
+  at timestamp with time zone not null default now(), -- When it refused.
+  id bigint not null, -- The line.
+  reason text not null, -- What the collector said.
+  constraint verwerking_aside_pkey PRIMARY KEY (id)
+);
+
 -- What lines of `verwerking` that were settled together are about: they are found by it, so that each case is indexed once for all of them.
 create table verwerking_block (
   first_id bigint not null, -- The first of the lines.
@@ -1978,6 +1986,15 @@ create table verwerking_block (
   constraint verwerking_block_pkey PRIMARY KEY (last_id)
 );
 CREATE INDEX verwerking_block_idx ON verwerking_block USING gin (zaken, objecten, lookups);
+
+-- The process that sends lines of the log of processing now.
+create table verwerking_lease (
+  holder uuid not null, -- The portion that is being sent.
+  id boolean not null default true, -- There is one row at most.
+  until timestamp with time zone not null, -- When another process may go on.
+  constraint verwerking_lease_pkey PRIMARY KEY (id),
+  constraint verwerking_lease_id_check CHECK (id)
+);
 
 -- Lines of `verwerking` that the collector has not confirmed, from one to another.
 create table verwerking_spool (
@@ -3968,14 +3985,15 @@ begin
   return null;
 end $function$;
 
--- Who is involved in these cases, and who these rollen are; `lookup` is empty for those that nobody is found by.
+-- Who is involved in these cases, and who these rollen are, since when; `lookup` is empty for those that nobody is found by.
 CREATE OR REPLACE FUNCTION persons_of(zaken uuid[], rollen uuid[])
- RETURNS TABLE(zaak uuid, rol uuid, lookup bytea, person jsonb)
+ RETURNS TABLE(zaak uuid, rol uuid, since timestamp with time zone, lookup bytea, person jsonb)
  LANGUAGE sql
  STABLE
 AS $function$
   with involved as (
-    select z.uuid as zaak, r.uuid as rol, coalesce(r.inp_bsn_lookup, r.anp_identificatie_lookup, r.inp_a_nummer_lookup) as lookup,
+    select z.uuid as zaak, r.uuid as rol, r.registratiedatum as since,
+      coalesce(r.inp_bsn_lookup, r.anp_identificatie_lookup, r.inp_a_nummer_lookup) as lookup,
       r.betrokkene_identificatie as person, r.authenticatie_context -> 'representee' as representee
     from rol r join zaak z on z.id = r.zaak_id
     where r.id = any(array(select q.id from zaak y join rol q on q.zaak_id = y.id where y.uuid = any(zaken)
@@ -3983,11 +4001,17 @@ AS $function$
       and (r.inp_bsn_lookup is not null or r.anp_identificatie_lookup is not null or r.inp_a_nummer_lookup is not null
         or r.authenticatie_context is not null)
   )
-  select zaak, rol, lookup, jsonb_build_object('inpBsn', nullif(person -> 'inpBsn', '""'), 'anpIdentificatie', nullif(person -> 'anpIdentificatie', '""'),
+  select zaak, rol, since, lookup, jsonb_build_object('inpBsn', nullif(person -> 'inpBsn', '""'), 'anpIdentificatie', nullif(person -> 'anpIdentificatie', '""'),
       'inpA_nummer', nullif(person -> 'inpA_nummer', '""')) from involved where lookup is not null
-  union all select zaak, rol, null, jsonb_build_object('identifier', representee -> 'identifier') from involved where representee ->> 'identifier' <> ''
-  union all select z.uuid, null, null, jsonb_build_object('inpBsn', o.object_identificatie -> 'inpBsn')
-    from zaak z join zaakobject o on o.zaak_id = z.id where z.uuid = any(zaken) and o.object_identificatie ->> 'inpBsn' <> ''
+  union all select zaak, rol, since, null, jsonb_build_object('identifier', representee -> 'identifier', 'identifierType', representee -> 'identifierType')
+    from involved where representee ->> 'identifier' <> ''
+  union all select z.uuid, null, null, null, jsonb_strip_nulls(jsonb_build_object(
+      'inpBsn', nullif(o.person -> 'inpBsn', '""'), 'anpIdentificatie', nullif(o.person -> 'anpIdentificatie', '""'),
+      'inpA_nummer', nullif(o.person -> 'inpA_nummer', '""')))
+    from zaak z join zaakobject q on q.zaak_id = z.id
+      cross join lateral (select q.object_identificatie as person
+        union all select q.object_identificatie -> 'heeftAlsGerechtigde' -> 'natuurlijkPersoon') o
+    where z.uuid = any(zaken) and (o.person ->> 'inpBsn' <> '' or o.person ->> 'anpIdentificatie' <> '' or o.person ->> 'inpA_nummer' <> '')
 $function$;
 
 -- The order of the names of confidentiality, which existing clients know.
@@ -4351,6 +4375,16 @@ begin
       using errcode = 'integrity_constraint_violation', constraint = 'takeover_read_only';
   end if;
 end $function$;
+
+-- Sends the lines that were set aside once more. Returns how many.
+CREATE OR REPLACE FUNCTION send_lines_again()
+ RETURNS bigint
+ LANGUAGE sql
+AS $function$
+  with again as (delete from verwerking_aside returning id),
+  spooled as (insert into verwerking_spool select id, id from again on conflict do nothing)
+  select count(*) from again
+$function$;
 
 -- Moves the sequence of generated numbers past the numbers that besluiten of this year have.
 CREATE OR REPLACE FUNCTION skip_besluitnummers(day date)

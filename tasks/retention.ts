@@ -103,7 +103,7 @@ async function removeOldChanges({ sql }: Database, days: number): Promise<void> 
   }
 }
 
-/** Removes lines of the log of processing whose term is over, the oldest first; not those that the collector still has to get. */
+/** Removes lines of the log of processing whose term is over, the oldest first; not those that the collector still has to get or refused. */
 export async function removeOldLines(
   { sql }: Pick<Database, 'sql'>,
   config: Pick<Config, 'logboekRetentionDays' | 'logboekEndpoint'>,
@@ -111,7 +111,9 @@ export async function removeOldLines(
   const keepsSpooled = config.logboekEndpoint !== undefined
   for (;;) {
     const { count } = await sql`
-      with oldest as materialized (select id, at from verwerking order by id limit ${PORTION}),
+      with oldest as materialized (
+        select id, at from verwerking v where not exists (select from verwerking_aside a where a.id = v.id) order by id limit ${PORTION}
+      ),
       over as (
         select id from oldest where at < now() - make_interval(days => ${config.logboekRetentionDays}::int)
           and (not ${keepsSpooled}::boolean or id < coalesce((select first_id from verwerking_spool order by last_id limit 1), id + 1))

@@ -16,7 +16,8 @@ import { migrate } from '../src/database/migrate.ts'
 import { passesElfproef } from '../src/http/formats.ts'
 import { keyRing } from '../src/lib/key-ring.ts'
 import { numbersOf, WITHOUT_KEYS } from '../src/lib/numbers.ts'
-import { exportPortion, openCollector } from '../src/operations/export-verwerkingen.ts'
+import { openCollector } from '../src/operations/collector.ts'
+import { exportPortion } from '../src/operations/export-verwerkingen.ts'
 import { countSealed, resealPortion, startReseal } from '../src/operations/reseal.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { register } from '../src/telemetry/metrics.ts'
@@ -263,8 +264,7 @@ t.test('none of a thousand numbers is anywhere in the clear, and each is found',
   })
   t.ok(snapshot.total > 500, 'a file in the store that has them')
 
-  const lines = await openCollector(test.config)
-  t.teardown(lines.close)
+  const lines = openCollector(test.config)
   const searched = async () => {
     await test.app.acts?.settle()
     while ((await exportPortion(database, lines.send)) > 0);

@@ -148,6 +148,7 @@ export const TABLES: Record<string, Table> = {
     trefwoorden: 'texts',
     verschijningsvorm: 'text',
   },
+  external_receiver: RUNNING,
   feed: RUNNING,
   feed_snapshot: leftOut('what readers of the feed were given; the copy makes its own'),
   file: {
@@ -281,7 +282,9 @@ export const TABLES: Record<string, Table> = {
   token_issuer: SECRETS,
   token_issuer_keys: SECRETS,
   verwerking: leftOut('who looked at persons of the source: the copy begins its own'),
+  verwerking_aside: RUNNING,
   verwerking_block: leftOut('where those lines are found'),
+  verwerking_lease: RUNNING,
   verwerking_spool: RUNNING,
   verwerking_unsettled: RUNNING,
   verwerkingsactiviteit: { url: ORGANISATION, zaaktype_identificatie: TYPE },

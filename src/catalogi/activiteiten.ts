@@ -23,6 +23,7 @@ export async function saveActiviteit(
   url: string,
 ): Promise<void> {
   m.unrecorded('an activity is no part of a type of the standard')
+  await m.settleActs()
   if (url === '')
     await m.sql`
       delete from verwerkingsactiviteit where catalogus_id = ${catalogusId} and zaaktype_identificatie = ${identificatie}`

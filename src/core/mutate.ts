@@ -47,6 +47,11 @@ export type Mutation = {
   touches(what: Pick<Change, 'component' | 'actie' | 'resource' | 'url' | 'uuid' | 'hoofdobject'>): void
   /** Notes who is involved in these cases, before they go: the log of processing tells whom the change was about. */
   noteInvolved(zaken: readonly string[]): Promise<void>
+  /**
+   * Has the log of processing tell of what was done until now, with those who are involved at this moment. To be called before a change
+   * of who that is: persons, the cases of a document or besluit, and activities.
+   */
+  settleActs(): Promise<void>
   /** The request is answered later, after another `mutate`, with what this one would give: who repeats it has to wait for that. */
   claimKey(later: unknown): Promise<void>
   /** What another `mutate` claimed was done, or taken back. */
@@ -176,6 +181,9 @@ async function once<T>(
     signal: (channel) => signals.add(channel),
     touches: (what) => {
       if (logging) changes.push({ ...what, weergave: '', kanaal: null, oud: null, nieuw: null, spoor: 'geen' })
+    },
+    settleActs: async () => {
+      if (logging) await settlePortion(transaction.sql, logging)
     },
     noteInvolved: async (zaken) => {
       if (!logging) return

@@ -64,17 +64,17 @@ export async function settlePortion(
         age float8, ms integer, client_id text, applicatie_weergave text, gebruikers_id text, gebruikers_weergave text, trace_id text,
         parent_span_id text, request_id text)
     ), belonging as materialized (
-      select e.uuid as object, z.uuid as zaak
+      select e.uuid as object, z.uuid as zaak, zi.registratiedatum as since
       from enkelvoudiginformatieobject e join zaakinformatieobject zi on zi.enkelvoudiginformatieobject_id = e.id join zaak z on z.id = zi.zaak_id
       where e.uuid = any(array(select unnest(belongs) from act where belongs is not null))
-      union all select b.uuid, z.uuid from besluit b join zaak z on z.id = b.zaak_id
+      union all select b.uuid, z.uuid, null from besluit b join zaak z on z.id = b.zaak_id
       where b.uuid = any(array(select unnest(belongs) from act where belongs is not null))
     ), touched as materialized (
-      select a.nr, coalesce(b.zaken, a.zaken) as zaken, a.is_new
+      select a.nr, coalesce(b.zaken, a.zaken) as zaken, a.is_new, a.began + make_interval(secs => coalesce(a.ms, 0) / 1000.0) as began
       from act a left join (
         select x.nr, array_agg(distinct y.zaak) as zaken
         from act x cross join lateral unnest(x.belongs) o(uuid) join belonging y on y.object = o.uuid
-        where x.belongs is not null group by x.nr
+        where x.belongs is not null and (y.since is null or y.since <= x.began + make_interval(secs => coalesce(x.ms, 0) / 1000.0)) group by x.nr
       ) b on b.nr = a.nr
     ), known as materialized (
       select uuid, zaaktype_id from zaak
@@ -91,29 +91,34 @@ export async function settlePortion(
         from (select distinct zaaktype_id from typed) d
       ) k on k.zaaktype_id = y.zaaktype_id
     ), line as materialized (
-      select nr as line, nr, null::text as activiteit, zaken, is_new from touched where not exists (select from verwerkingsactiviteit)
-      union all select row_number() over (order by nr), nr, url, zaken, is_new from (
-        select t.nr, v.url, coalesce(array_agg(u.uuid) filter (where u.uuid is not null), '{}') as zaken, t.is_new
+      select nr as line, nr, null::text as activiteit, zaken, is_new, began from touched where not exists (select from verwerkingsactiviteit)
+      union all select row_number() over (order by nr), nr, url, zaken, is_new, began from (
+        select t.nr, v.url, coalesce(array_agg(u.uuid) filter (where u.uuid is not null), '{}') as zaken, t.is_new, t.began
         from touched t left join lateral unnest(t.zaken) u(uuid) on true left join activity v on v.uuid = u.uuid
-        where exists (select from verwerkingsactiviteit) group by t.nr, v.url, t.is_new
+        where exists (select from verwerkingsactiviteit) group by t.nr, v.url, t.is_new, t.began
       ) each_activity
     ), person as materialized (
-      select zaak, rol, lookup, person from persons_of(
+      select zaak, rol, since, lookup, person from persons_of(
         array(select distinct zaken[1] from line where cardinality(zaken) = 1 and is_new is null),
         array(select distinct unnest(rollen) from act where rollen is not null))
     ), whom as (
-      select l.line, p.lookup, p.person from line l join person p on p.zaak = l.zaken[1] where cardinality(l.zaken) = 1 and l.is_new is null
-      union all select l.line, p.lookup, p.person
+      select l.line, p.zaak, p.rol, p.lookup, p.person from line l join person p on p.zaak = l.zaken[1]
+      where cardinality(l.zaken) = 1 and l.is_new is null and (p.since is null or p.since <= l.began)
+      union all select l.line, p.zaak, p.rol, p.lookup, p.person
       from act a cross join lateral unnest(a.rollen) r(uuid) join person p on p.rol = r.uuid join line l on l.nr = a.nr
       where a.rollen is not null and cardinality(l.zaken) <> 1 and (l.zaken = '{}' or p.zaak = any(l.zaken))
-      union all select l.line, decode(g ->> 'lookup', 'hex'), g -> 'person'
+      union all select l.line, null, null, decode(g ->> 'lookup', 'hex'), g -> 'person'
       from act a cross join lateral jsonb_array_elements(a.persons) g join line l on l.nr = a.nr
       where a.persons is not null and (g ->> 'zaak' is null or (g ->> 'zaak')::uuid = any(l.zaken))
     ), concerned as materialized (
-      select line, jsonb_agg(jsonb_strip_nulls(person) order by lookup) as betrokkenen,
+      select line, jsonb_agg(jsonb_strip_nulls(person || own) order by lookup) as betrokkenen,
         array_agg(lookup order by lookup) filter (where lookup is not null) as lookups
-      from (select line, lookup, (array_agg(person))[1] as person from whom
-        group by line, lookup, case when lookup is null then person end) each_once group by line
+      from (
+        select w.line, lookup, (array_agg(person))[1] as person, case when cardinality(l.zaken) > 1 and count(w.zaak) > 0 then
+          jsonb_build_object('zaken', to_jsonb(array_agg(distinct w.zaak)), 'rollen', to_jsonb(array_agg(distinct w.rol))) else '{}' end as own
+        from whom w join line l on l.line = w.line
+        group by w.line, l.zaken, lookup, case when lookup is null then person end
+      ) each_once group by line
     ), verwerkt as (
       insert into verwerking (at, ms, activiteit, handeling, client_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, zaken,
         objecten, betrokkenen, lookups, trace_id, parent_span_id, request_id)

@@ -336,8 +336,8 @@ export function openSpool(): (sql: Sql) => Promise<{ waiting: number; seconds: n
   }
 }
 
-/** Of so many documents and besluiten at most, without a case, the cases are found. */
-const MOST_BELONGS = 5
+/** Of so many documents and besluiten at most, without a case, the cases are found: those of the longest page. */
+const MOST_BELONGS = 500
 
 /** Writes acts, to be settled. */
 export const writeActs = ({ sql, numbers }: { sql: Sql; numbers: Numbers }, acts: readonly Act[]): Promise<void> =>

@@ -4347,6 +4347,21 @@ export interface Verwerking {
   zaken: string[];
 }
 
+export interface VerwerkingAside {
+  /**
+   * When it refused.
+   */
+  at: Generated<string>;
+  /**
+   * The line.
+   */
+  id: number;
+  /**
+   * What the collector said.
+   */
+  reason: string;
+}
+
 export interface VerwerkingBlock {
   /**
    * The first of the lines.
@@ -4368,6 +4383,21 @@ export interface VerwerkingBlock {
    * Cases in any of them.
    */
   zaken: string[];
+}
+
+export interface VerwerkingLease {
+  /**
+   * The portion that is being sent.
+   */
+  holder: string;
+  /**
+   * There is one row at most.
+   */
+  id: Generated<boolean>;
+  /**
+   * When another process may go on.
+   */
+  until: string;
 }
 
 export interface Verwerkingsactiviteit {
@@ -5547,7 +5577,9 @@ export interface DB {
   tokenIssuer: TokenIssuer;
   tokenIssuerKeys: TokenIssuerKeys;
   verwerking: Verwerking;
+  verwerkingAside: VerwerkingAside;
   verwerkingBlock: VerwerkingBlock;
+  verwerkingLease: VerwerkingLease;
   verwerkingsactiviteit: Verwerkingsactiviteit;
   verwerkingSpool: VerwerkingSpool;
   verwerkingUnsettled: VerwerkingUnsettled;

@@ -213,6 +213,6 @@ function noteAsked(request: FastifyRequest, shown: Shown, numbers: Numbers): voi
       else look(one, depth + 1)
     }
   }
-  if (SEARCHED.some((member) => request.url.includes(member))) look(request.query, 0)
+  look(request.query, 0) // the address itself may spell a name with escapes
   if (request.method === 'POST') look(request.body, 0)
 }

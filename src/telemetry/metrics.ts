@@ -57,6 +57,12 @@ export const verwerkingenFailures = new Counter({
   registers: [register],
 })
 
+export const verwerkingenAside = new Counter({
+  name: 'zaakstroom_processing_log_set_aside_total',
+  help: 'Lines of the log of processing that the collector refused by themselves: they are in `verwerking_aside`.',
+  registers: [register],
+})
+
 export const verwerkingenLost = new Counter({
   name: 'zaakstroom_processing_log_dropped_total',
   help: 'Lines of reads that this process could not write before it ended, since the database was away. Those of changes never are.',

@@ -25,13 +25,14 @@ const origin = new AsyncLocalStorage<string>()
 /** The id of the request that is being answered, or of the one that the running job came from; empty when there is none. */
 export const currentRequestId = (): string => currentRequest.getStore()?.id ?? origin.getStore() ?? ''
 
-/** A trace, and what led to the act in it; both in hexadecimal. */
+/** A trace, and what led to the act in it elsewhere; both in hexadecimal. A span of ours is no foreign operation. */
 export type Trace = { traceId: string; parentSpanId: string | undefined }
 
 /** The trace that a request is in, also when it is not sampled; undefined: its id stands for one when it is settled. */
 export function traceOf(current: CurrentRequest | undefined, requestId = current?.id ?? ''): Trace | undefined {
-  const known = current?.traceparent ?? current?.incoming ?? currentTraceparent()
-  const [, traceId, parentSpanId] = (known !== undefined && TRACE_CONTEXT.exec(known)) || []
+  const [, foreignTrace, parentSpanId] = TRACE_CONTEXT.exec(current?.incoming ?? '') ?? []
+  const [, ownTrace] = TRACE_CONTEXT.exec(current?.traceparent ?? currentTraceparent() ?? '') ?? []
+  const traceId = foreignTrace ?? ownTrace
   if (traceId !== undefined) return { traceId, parentSpanId }
   return requestId === '' ? { traceId: randomUUID().replaceAll('-', ''), parentSpanId: undefined } : undefined
 }

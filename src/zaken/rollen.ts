@@ -273,6 +273,7 @@ export async function writeRollen(m: Mutation, zaak: ZaakCore, judged: readonly 
   const changed = judged.filter(({ before }) => before)
   const [one] = changed
   if (one) {
+    await m.settleActs()
     const rows = changed.map(({ uuid, row }) => ({ uuid, ...withLookups(numbers, row) }))
     const set = withLookups(numbers, one.row)
     await sql`update rol x set (${columnsOf(sql, 'rol', set)}) = row (${columnsOf(sql, 'rol', set, 'r')})
@@ -293,6 +294,7 @@ export async function writeRollen(m: Mutation, zaak: ZaakCore, judged: readonly 
 export async function deleteRollen(m: Mutation, zaak: ZaakCore, rows: readonly RolRow[]): Promise<void> {
   if (rows.length === 0) return
   requireWritable(m, zaak)
+  await m.settleActs()
   await m.sql`delete from rol where id = any(${rows.map(({ id }) => id)}::bigint[])`
   for (const row of rows) {
     const { uuid, omschrijving: detail } = row

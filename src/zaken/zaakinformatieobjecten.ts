@@ -265,6 +265,7 @@ async function changeZio(
 async function deleteZio(m: Mutation, uuid: string): Promise<void> {
   const { zaak, before } = await holdOne(m, source, uuid, ONTKOPPELEN)
   requireWritable(m, zaak)
+  await m.settleActs()
   await m.trx.deleteFrom('zaakinformatieobject').where('id', '=', before.id).execute()
   const documentId = before.enkelvoudiginformatieobjectId
   if (documentId !== null) await unlinkObject(m, { documentId, objectType: 'zaak', objectUuid: zaak.uuid })

@@ -206,6 +206,9 @@ async function ownObjectFaults(m: Mutation, url: string | undefined): Promise<In
  * @throws Problem 400 when the object or its type does not fit, or the case is archived; 403 when it is closed and the actor
  * may not change closed ones (zrc-007)
  */
+/** Objects that are somebody, or have somebody in them. */
+const OF_PERSONS = new Set<string>(['natuurlijk_persoon', 'zakelijk_recht'])
+
 export async function createZaakobject(
   m: Mutation,
   zaak: ZaakCore,
@@ -230,6 +233,7 @@ export async function createZaakobject(
     relatieomschrijving: input.relatieomschrijving ?? '',
     objectIdentificatie: sealedJsonOf(m.sql, m.numbers, part.value),
   }
+  if (OF_PERSONS.has(input.objectType)) await m.settleActs()
   const made = one(
     await m.sql<{ uuid: string; there: number }[]>`insert into zaakobject ${rowOf(m.sql, 'zaakobject', values)}
     returning uuid, ${countUpTo(m, 'zaakobject', 'zaak_id', zaak.id, LIMITS.related)} as there`,
@@ -302,6 +306,7 @@ async function changeZaakobject(
     ...(definitie && { objectIdentificatie: null }),
     ...(part.value && { objectIdentificatie: sealedJsonOf(m.sql, m.numbers, part.value) }),
   }
+  if (part.value || definitie) await m.settleActs()
   if (Object.keys(values).length > 0)
     await m.sql`update zaakobject set ${changesOf(m.sql, 'zaakobject', values)} where id = ${before.id}`
   await touchZaak(m, zaak.id)
@@ -321,6 +326,7 @@ export const findZaakobjecten = (m: Mutation, uuids: readonly string[]) => findA
 export async function deleteZaakobjecten(m: Mutation, zaak: ZaakCore, rows: readonly ZaakobjectRow[]): Promise<void> {
   if (rows.length === 0) return
   requireWritable(m, zaak)
+  await m.settleActs()
   await m.sql`delete from zaakobject where id = any(${rows.map(({ id }) => id)}::bigint[])`
   await touchZaak(m, zaak.id)
   for (const row of rows) {

@@ -88,8 +88,10 @@ t.test('what waits is counted, settled and sent by whoever looked before', async
   const spoolOf = openSpool()
   const delivered = { until: 0 }
   const sent: string[] = []
-  const send = async (lines: readonly { request_id: string }[]) =>
-    void sent.push(...lines.map(({ request_id }) => request_id))
+  const send = async (lines: readonly { request_id: string }[]) => {
+    sent.push(...lines.map(({ request_id }) => request_id))
+    return []
+  }
   const write = (db: Pick<typeof database, 'numbers'> & { sql: Sql | TransactionSql }, requestId: string) =>
     writeActs(db, [
       {
@@ -140,7 +142,10 @@ t.test('what a collector got in part goes on where it was', async (t) => {
   await sql`insert into verwerking_spool values (1, 700), (701, 1200)`
   const delivered = { until: 0 }
   const ids: number[] = []
-  const send = async (lines: readonly { id: number }[]) => void ids.push(...lines.map(({ id }) => id))
+  const send = async (lines: readonly { id: number }[]) => {
+    ids.push(...lines.map(({ id }) => id))
+    return []
+  }
   const counts = []
   for (let portion = 0; portion < 4; portion++) counts.push(await exportPortion(test.database, send, delivered))
   t.strictSame(counts, [500, 500, 200, 0])

@@ -4,7 +4,8 @@ import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { settleAll, settlePortion, startSettling } from '../../src/core/settle-verwerkingen.ts'
 import { type LogOptions, logOptionsOf, openSpool } from '../../src/core/verwerkingen.ts'
-import { exportPortion, openCollector } from '../../src/operations/export-verwerkingen.ts'
+import { openCollector, type Send } from '../../src/operations/collector.ts'
+import { exportPortion } from '../../src/operations/export-verwerkingen.ts'
 import { removeOldLines } from '../../tasks/retention.ts'
 import { givenInformatieobjecttype, givenZaaktype, SECRET, type TestApp, testApp, uuidOf } from '../app.ts'
 import { base64, EIO, newDocument } from '../documenten/documenten.ts'
@@ -108,7 +109,7 @@ t.test('each act has one line, with who did it, what it was about and whom', asy
   t.equal(list.line.persons, null, 'of which it shows nobody')
   const expanded = await told(test, 'GET', `${ZAKEN}/zaken?expand=rollen`)
   t.match(expanded.line.persons, [{ inpBsn: BSN }], 'unless it does')
-  const searched = await told(test, 'GET', `${BY_BSN}${OTHER_BSN}`)
+  const searched = await told(test, 'GET', `${BY_BSN.replace('inpBsn', 'inp%42sn')}${OTHER_BSN}`)
   t.match(searched.line, { zaken: [], persons: [{ inpBsn: OTHER_BSN }] }, 'who is looked for and not found')
   const zoek = await told(test, 'POST', `${ZAKEN}/zaken/_zoek`, {
     rol__betrokkeneIdentificatie__natuurlijkPersoon__inpBsn: BSN,
@@ -329,8 +330,7 @@ async function givenLines(t: Test, env: Record<string, string> = {}) {
   const { zaak, rolOf } = await givenPerson(test)
   for (const bsn of [BSN, OTHER_BSN]) await told(test, 'POST', `${ZAKEN}/rollen`, rolOf(zaak, bsn))
   await told(test, 'GET', zaak)
-  const out = await openCollector(test.config)
-  t.teardown(out.close)
+  const out = openCollector(test.config)
   const spoolOf = openSpool()
   const spooled = async () => (await spoolOf(test.database.sql)).waiting
   return { collector, test, zaak, out, spooled }
@@ -342,8 +342,15 @@ t.test('the collector gets a span for each person of each line, whatever part of
   t.equal(await exportPortion(test.database, out.send), 4)
   t.equal(await spooled(), 0)
   const spans = sentOf(collector)
-  t.equal(spans.length, 1 + 1 + 2 + 2, 'a case, a rol, a second one, and the case with both')
-  const looked = spans.filter(({ name }) => name === 'GET /zaken/api/v1/zaken/:uuid')
+  t.equal(
+    spans.length,
+    1 + 1 + 3 + 3,
+    'a case, a rol, a second one, and the case with both: the act, and each below it',
+  )
+  const acts = spans.filter(({ name }) => name === 'GET /zaken/api/v1/zaken/:uuid')
+  const [act] = acts
+  t.match(act, { 'zaakstroom.zaken': [uuidOf(zaak)], 'dpl.core.data_subject_id': undefined })
+  const looked = acts.filter(({ parentSpanId }) => parentSpanId === act?.spanId)
   t.equal(new Set(looked.map(({ traceId }) => traceId)).size, 1, 'in one trace')
   t.equal(new Set(looked.map(({ spanId }) => spanId)).size, 2)
   for (const span of looked)
@@ -379,10 +386,149 @@ t.test('a collector that is away, or refuses, loses nothing', async (t) => {
   t.equal(await exportPortion(test.database, out.send), 4)
 })
 
+t.test('only an ExportTraceServiceResponse without rejected spans confirms', async (t) => {
+  const { collector, test, out, spooled } = await givenLines(t)
+  const rejected = { text: '{"partialSuccess":{"rejectedSpans":"6","errorMessage":"no room"}}' }
+  const answers: [string, { status?: number; headers?: Record<string, string>; text?: string }, RegExp][] = [
+    ['all are rejected, and an empty request as well', rejected, /refuses an empty request: 6 rejected: no room/],
+    ['a page of a gateway', { text: '<!doctype html><title>Sign in</title>' }, /no ExportTraceServiceResponse/],
+    ['nothing at all', { text: '' }, /no ExportTraceServiceResponse/],
+    ['JSON of something else', { text: '{"ok":true}' }, /no ExportTraceServiceResponse/],
+    ['a redirect', { status: 302, headers: { location: '/' } }, /status 302/],
+    ['too many', { status: 429, headers: { 'retry-after': '120' } }, /status 429/],
+  ]
+  for (const [name, answer, message] of answers) {
+    collector.judge = () => answer
+    await t.rejects(exportPortion(test.database, out.send), { message }, name)
+    t.equal(await spooled(), 4, name)
+  }
+  collector.judge = () => ({ status: 503, headers: { 'retry-after': '120' } })
+  const refused = await exportPortion(test.database, out.send).catch((error: unknown) => error)
+  t.match(refused, { retryAfterMs: 120_000 }, 'which is waited for')
+  collector.judge = () => ({ text: '{"partialSuccess":{"errorMessage":"a warning"}}' })
+  t.equal(await exportPortion(test.database, out.send), 4, 'a warning is no refusal')
+})
+
+t.test(
+  'a line that the collector refuses by itself is set aside, all others go on, and it can be sent again',
+  async (t) => {
+    const { collector, test, zaak, out, spooled } = await givenLines(t)
+    const refusals: [string, { status?: number; text?: string }][] = [
+      ['400', { status: 400 }],
+      ['too large', { status: 413 }],
+      ['rejected', { text: '{"partialSuccess":{"rejectedSpans":1}}' }],
+    ]
+    const { sql } = test.database
+    for (const [name, refusal] of refusals) {
+      await told(test, 'GET', `${zaak}/zaakeigenschappen`)
+      await told(test, 'GET', zaak)
+      const waiting = await spooled()
+      collector.judge = (spans) =>
+        spans.some((span) => span.name.endsWith('/zaakeigenschappen')) ? refusal : undefined
+      t.equal(await exportPortion(test.database, out.send), waiting, name)
+      t.equal(await spooled(), 0, 'they hold up nothing')
+      const aside = await sql`select v.handeling from verwerking_aside a join verwerking v on v.id = a.id`
+      t.match(aside, [{ handeling: /zaakeigenschappen$/ }], name)
+      collector.judge = () => undefined
+      await sql`select send_lines_again()`
+      t.equal(await exportPortion(test.database, out.send, { until: 0 }), 1, 'again')
+      t.equal((await sql`select from verwerking_aside`).length, 0)
+    }
+  },
+)
+
+t.test('a person of a list is told with his own case, and no request is larger than the bound', async (t) => {
+  const { collector, test, zaak, out } = await givenLines(t)
+  while ((await exportPortion(test.database, out.send)) > 0);
+  const { sql } = test.database
+  const zaken = Array.from({ length: 300 }, () => crypto.randomUUID())
+  const persons = zaken.map((uuid, at) => ({
+    inpBsn: `~1.secret-key.${'x'.repeat(60)}${at}`,
+    zaken: [uuid],
+    rollen: [uuid],
+  }))
+  await sql`
+    insert into verwerking (activiteit, handeling, client_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, zaken, objecten,
+      betrokkenen, trace_id, request_id)
+    select 'x', 'GET /zaken/api/v1/rollen', '', '', '', '', ${zaken}::uuid[], ${zaken}::uuid[], ${JSON.stringify(persons)}::text::jsonb,
+      ${Buffer.alloc(16, 1)}, 'lijst-' || n from generate_series(1, 20) n`
+  await sql`insert into verwerking_spool select min(id), max(id) from verwerking where request_id like 'lijst-%'`
+  const sizes: number[] = []
+  collector.judge = (_spans, bytes) => {
+    sizes.push(bytes)
+    return undefined
+  }
+  collector.requests.length = 0
+  let sent = 0
+  for (let count = 1; count > 0; sent += count) count = await exportPortion(test.database, out.send)
+  t.equal(sent, 20)
+  t.ok(Math.max(...sizes) <= 1_010_000, `${Math.max(...sizes)} bytes at most`)
+  const spans = sentOf(collector).map((span) => span as unknown as Record<string, unknown>)
+  t.equal(spans.length, 20 * 301)
+  const own = spans.filter((span) => 'dpl.core.data_subject_id' in span)
+  t.ok(own.every((span) => (span['zaakstroom.zaken'] as string[]).length === 1))
+  t.equal((spans[0]?.['zaakstroom.zaken'] as string[] | undefined)?.length, 300, 'the act names all of them once')
+
+  const list = await told(test, 'GET', `${ZAKEN}/rollen?zaak=${encodeURIComponent(zaak)}`)
+  t.notOk(
+    list.line.persons?.some((person) => 'zaken' in person),
+    'of one case there is nothing to tell apart',
+  )
+  await test.call('POST', `${ZAKEN}/rollen`, await otherRol(test))
+  const all = await told(test, 'GET', `${ZAKEN}/rollen`)
+  const cases = all.line.persons?.map((person) => (person as { zaken?: string[] }).zaken?.length)
+  t.strictSame(cases?.sort(), [1, 2], 'each with his own')
+})
+
+/** A rol in a case of its own. */
+async function otherRol(test: TestApp) {
+  const { zaak, rolOf } = await givenPerson(test)
+  return rolOf(zaak, BSN)
+}
+
+t.test('a line is about those who are involved at the moment of the act', async (t) => {
+  const test = await testApp(t, ON)
+  const { zaak, rolOf } = await givenPerson(test)
+  const rol = (await test.call('POST', `${ZAKEN}/rollen`, rolOf(zaak, BSN))).body.url
+  const look = async (id: string) => {
+    await test.call('GET', zaak, undefined, { headers: { ...CRS.headers, 'x-request-id': id } })
+    await until(
+      'it is written',
+      async () =>
+        (
+          await test.database.sql`
+      select from verwerking_unsettled where content like ${`%${id}%`} union all select from verwerking where request_id = ${id}`
+        ).length > 0,
+    )
+  }
+  await look('voor')
+  await test.call('DELETE', rol)
+  await test.call('POST', `${ZAKEN}/rollen`, rolOf(zaak, OTHER_BSN))
+  t.match((await lineOf(test, 'voor')).persons, [{ inpBsn: BSN }], 'who left was looked at')
+  await test.call(
+    'DELETE',
+    (await test.call('GET', `${ZAKEN}/rollen?zaak=${encodeURIComponent(zaak)}`)).body.results[0].url,
+  )
+  await look('tussen')
+  await test.call('POST', `${ZAKEN}/rollen`, rolOf(zaak, OTHER_BSN))
+  t.equal((await lineOf(test, 'tussen')).persons, null, 'who came later was not')
+})
+
+t.test('after a restore lines with numbers of before are sent as well', async (t) => {
+  const { test, out, spooled } = await givenLines(t)
+  const delivered = { until: 0, wholeAt: performance.now() }
+  t.equal(await exportPortion(test.database, out.send, delivered), 4)
+  delivered.until = 1000 // what the process saw before the database was put back
+  await told(test, 'GET', `${ZAKEN}/zaken`)
+  t.equal(await exportPortion(test.database, out.send, delivered), 0)
+  t.equal(await exportPortion(test.database, out.send, delivered), 1, 'the newest line is older than that')
+  t.equal(await spooled(), 0)
+})
+
 t.test('a line that was sent when the process was killed is sent again under the same ids', async (t) => {
   const { collector, test, out, spooled } = await givenLines(t)
-  const crashed = async (lines: Parameters<typeof out.send>[0]) => {
-    await out.send(lines)
+  const crashed: Send = async (lines, beat) => {
+    await out.send(lines, beat)
     throw new Error('killed')
   }
   await t.rejects(exportPortion(test.database, crashed), { message: 'killed' })
@@ -396,9 +542,9 @@ t.test('a line that was sent when the process was killed is sent again under the
 t.test('one process sends at a time', async (t) => {
   const { test, out } = await givenLines(t)
   const others: number[] = []
-  const slow = async (lines: Parameters<typeof out.send>[0]) => {
+  const slow: Send = async (lines, beat) => {
     others.push(await exportPortion(test.database, out.send))
-    await out.send(lines)
+    return out.send(lines, beat)
   }
   t.equal(await exportPortion(test.database, slow), 4)
   t.strictSame(others, [0])

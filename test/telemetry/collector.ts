@@ -21,13 +21,26 @@ type Test = { teardown(work: () => unknown): unknown }
 export const spansOf = ({ body }: { body: Body }): Sent[] =>
   body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
 
-/** What takes spans over OTLP/HTTP. `answer` may be changed: the status of what comes next. */
+type Answer = { status?: number; headers?: Record<string, string>; text?: string }
+
+/**
+ * What takes spans over OTLP/HTTP. `answer` may be changed: the status of what comes next. `judge` answers by the spans; what it answers
+ * nothing to is taken.
+ */
 export async function givenCollector(t: Test) {
   const requests: { url: string; headers: Record<string, unknown>; body: Body }[] = []
-  const state = { answer: 200 }
+  const state: { answer: number; judge: (spans: Sent[], bytes: number) => Answer | undefined } = {
+    answer: 200,
+    judge: () => undefined,
+  }
   const server = createServer(async (request, response) => {
     const body = (await json(request)) as Body
     if (state.answer !== 200) return void response.writeHead(state.answer).end()
+    const judged = state.judge(spansOf({ body }), Number(request.headers['content-length']))
+    if (judged) {
+      const { status = 200, headers = {}, text = '{}' } = judged
+      return void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
+    }
     requests.push({ url: request.url!, headers: request.headers, body })
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   })
