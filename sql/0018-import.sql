@@ -15,4 +15,38 @@ select describe('store_writer', 'Processes that write documents, and to which st
   'id', 'Id of the process, new at each start.', 'backend', 'Backend of the store.', 'store', 'Which store that is.',
   'host', 'Name of its machine or container.', 'pid', 'Process id on that machine.', 'seen_at', 'Its last sign of life.');
 
+-- Rows are numbered without those that were passed over, so that a batch is a stretch of numbers. People count all rows of their file.
+create table import_shift (
+  import_id bigint not null references import on delete cascade, number integer not null, shift integer not null,
+  primary key (import_id, number)
+);
+select describe('import_shift', 'How many more rows of the file lie before a row than its number says; of each row from which that differs on.',
+  'number', 'The row.', 'shift', 'What is added to numbers from there on to get that of the file.');
+create table import_draft_shift (
+  draft_id bigint not null references import_draft on delete cascade, number integer not null, shift integer not null,
+  primary key (draft_id, number)
+);
+select describe('import_draft_shift', 'The same of an uploaded file that was not imported yet.',
+  'number', 'The row.', 'shift', 'What is added to numbers from there on to get that of the file.');
+
+create function import_line(import bigint, row_number integer) returns integer language sql stable as $$
+  select row_number + coalesce((
+    select shift from import_shift where import_id = import and number <= row_number order by number desc limit 1), 0)
+$$;
+comment on function import_line is 'The number that a row of an import has in its file.';
+create function import_draft_line(draft bigint, row_number integer) returns integer language sql stable as $$
+  select row_number + coalesce((
+    select shift from import_draft_shift where draft_id = draft and number <= row_number order by number desc limit 1), 0)
+$$;
+comment on function import_draft_line is 'The number that a row of an uploaded file has in it.';
+
+alter table import add column passed_over integer not null default 0, add column rest_of bigint references import on delete set null;
+create index import_rest_of_idx on import (rest_of) where rest_of is not null;
+select describe('import', 'Bulk imports of documents.',
+  'passed_over', 'Rows that became a document before: their column resultaat says so, or the import of which this is the rest.',
+  'rest_of', 'The import of which this one brings what failed.');
+alter table import_draft add column passed_over integer not null default 0;
+select describe('import_draft', 'Files that were uploaded in the administration pages and not imported yet. The daily clean-up removes them after a day.',
+  'passed_over', 'Rows whose column resultaat says that they became a document before.');
+
 select describe_rest();

@@ -864,9 +864,11 @@ create table import (
   header json, -- Header of the CSV, as an array of names; empty: no CSV yet.
   id bigint not null generated always as identity, -- Internal key.
   kind text not null default 'documenten'::text, -- What is imported.
+  passed_over integer not null default 0, -- Rows that became a document before: their column resultaat says so, or the import of which this is the rest.
   paused_at timestamp with time zone, -- Since when it is paused (status active): no batch is begun until it goes on.
   processed integer not null default 0, -- Rows handled and committed; the next batch begins at the row after.
   reason text, -- Why it stopped (status error), or what it waits for (status active).
+  rest_of bigint, -- The import of which this one brings what failed.
   started_at timestamp with time zone, -- When its CSV was accepted, or its turn came after that.
   started_by text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
   status text not null default 'pending'::text, -- queued (waits for its turn), pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
@@ -876,11 +878,13 @@ create table import (
   uuid uuid not null default gen_random_uuid(), -- Part of its URLs.
   constraint import_pkey PRIMARY KEY (id),
   constraint import_uuid_unique UNIQUE (uuid),
+  constraint import_rest_of_fkey FOREIGN KEY (rest_of) REFERENCES import(id) ON DELETE SET NULL,
   constraint import_kind_check CHECK ((kind = 'documenten'::text)),
   constraint import_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'pending'::text, 'active'::text, 'finished'::text, 'error'::text])))
 );
 CREATE UNIQUE INDEX import_one_open ON import USING btree (kind) WHERE (status = ANY (ARRAY['pending'::text, 'active'::text]));
 CREATE INDEX import_queue ON import USING btree (id) WHERE (status = 'queued'::text);
+CREATE INDEX import_rest_of_idx ON import USING btree (rest_of) WHERE (rest_of IS NOT NULL);
 
 -- Batches of the active import that a worker prepares, or has prepared, before they are written.
 create unlogged table import_ahead (
@@ -909,6 +913,7 @@ create table import_draft (
   empty_rows integer not null default 0, -- Rows without anything in them, which were passed over.
   header json, -- Header of the CSV, as an array of names.
   id bigint not null generated always as identity, -- Internal key.
+  passed_over integer not null default 0, -- Rows whose column resultaat says that they became a document before.
   total integer not null default 0, -- Rows in the CSV, without the empty ones.
   trial_ended_at timestamp with time zone, -- When the dry run ended.
   trial_faults integer not null default 0, -- Of these, rows that would not be imported.
@@ -961,6 +966,15 @@ create table import_draft_row (
   constraint import_draft_row_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
 
+-- The same of an uploaded file that was not imported yet.
+create table import_draft_shift (
+  draft_id bigint not null, -- The upload.
+  number integer not null, -- The row.
+  shift integer not null, -- What is added to numbers from there on to get that of the file.
+  constraint import_draft_shift_pkey PRIMARY KEY (draft_id, number),
+  constraint import_draft_shift_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
+);
+
 -- How many rows of an import failed for one reason; kept with every batch, since counting a million rows takes too long for a page.
 create table import_fault_kind (
   count integer not null, -- Rows that failed for it.
@@ -1005,6 +1019,15 @@ create table import_row (
   number integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.
   constraint import_row_pkey PRIMARY KEY (import_id, number),
   constraint import_row_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+);
+
+-- How many more rows of the file lie before a row than its number says; of each row from which that differs on.
+create table import_shift (
+  import_id bigint not null, -- The import.
+  number integer not null, -- The row.
+  shift integer not null, -- What is added to numbers from there on to get that of the file.
+  constraint import_shift_pkey PRIMARY KEY (import_id, number),
+  constraint import_shift_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
 );
 
 -- A version of a document type (Catalogi API, InformatieObjectType).
@@ -3783,6 +3806,26 @@ AS $function$
   select coalesce(max(substring(identificatie from '^ZAAK-\d{4}-(\d{10,18})$')::bigint), 0)
   from (select identificatie from zaak union all select identificatie from reserved_zaaknummer) n
   where identificatie like 'ZAAK-' || to_char(day, 'YYYY') || '-%'
+$function$;
+
+-- The number that a row of an uploaded file has in it.
+CREATE OR REPLACE FUNCTION import_draft_line(draft bigint, row_number integer)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select row_number + coalesce((
+    select shift from import_draft_shift where draft_id = draft and number <= row_number order by number desc limit 1), 0)
+$function$;
+
+-- The number that a row of an import has in its file.
+CREATE OR REPLACE FUNCTION import_line(import bigint, row_number integer)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select row_number + coalesce((
+    select shift from import_shift where import_id = import and number <= row_number order by number desc limit 1), 0)
 $function$;
 
 -- Why a row failed, without what differs from row to row: a # stands for it. src/documenten/import/judge.ts has it in words.

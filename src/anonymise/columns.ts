@@ -171,10 +171,13 @@ export const TABLES: Record<string, Table> = {
   import_draft_fault_kind: IMPORTS,
   import_draft_key: IMPORTS,
   import_draft_row: IMPORTS,
+  import_draft_shift: IMPORTS,
   import_fault_kind: IMPORTS,
+
   import_figure: IMPORTS,
   import_outcome: IMPORTS,
   import_row: IMPORTS,
+  import_shift: IMPORTS,
   informatieobjecttype: types(`informatieobjectcategorie omschrijving omschrijving_generiek trefwoord`),
   kanaal: types(`documentatie_link filters naam`),
   key_holder: RUNNING,

@@ -1908,6 +1908,10 @@ export interface Import {
    */
   kind: Generated<string>;
   /**
+   * Rows that became a document before: their column resultaat says so, or the import of which this is the rest.
+   */
+  passedOver: Generated<number>;
+  /**
    * Since when it is paused (status active): no batch is begun until it goes on.
    */
   pausedAt: string | null;
@@ -1919,6 +1923,10 @@ export interface Import {
    * Why it stopped (status error), or what it waits for (status active).
    */
   reason: string | null;
+  /**
+   * The import of which this one brings what failed.
+   */
+  restOf: number | null;
   /**
    * When its CSV was accepted, or its turn came after that.
    */
@@ -2030,6 +2038,10 @@ export interface ImportDraft {
    */
   id: Generated<number>;
   /**
+   * Rows whose column resultaat says that they became a document before.
+   */
+  passedOver: Generated<number>;
+  /**
    * Rows in the CSV, without the empty ones.
    */
   total: Generated<number>;
@@ -2129,6 +2141,21 @@ export interface ImportDraftRow {
    * Row number as people count it in the file: the header is 1, the first row is 2.
    */
   number: number;
+}
+
+export interface ImportDraftShift {
+  /**
+   * The upload.
+   */
+  draftId: number;
+  /**
+   * The row.
+   */
+  number: number;
+  /**
+   * What is added to numbers from there on to get that of the file.
+   */
+  shift: number;
 }
 
 export interface ImportFaultKind {
@@ -2272,6 +2299,21 @@ export interface ImportRow {
    * Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.
    */
   number: number;
+}
+
+export interface ImportShift {
+  /**
+   * The import.
+   */
+  importId: number;
+  /**
+   * The row.
+   */
+  number: number;
+  /**
+   * What is added to numbers from there on to get that of the file.
+   */
+  shift: number;
 }
 
 export interface Informatieobjecttype {
@@ -5517,11 +5559,13 @@ export interface DB {
   importDraftFaultKind: ImportDraftFaultKind;
   importDraftKey: ImportDraftKey;
   importDraftRow: ImportDraftRow;
+  importDraftShift: ImportDraftShift;
   importFaultKind: ImportFaultKind;
   importFigure: ImportFigure;
   importOutcome: ImportOutcome;
   importOverview: ImportOverview;
   importRow: ImportRow;
+  importShift: ImportShift;
   informatieobjecttype: Informatieobjecttype;
   jobOverview: JobOverview;
   kanaal: Kanaal;

@@ -238,7 +238,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     t.same(Array.from(found), Array.from(real), 'the same reasons, as often')
     t.equal(trial!.trial_faults, done!.failed)
     const first = await database.sql`
-      select min(number) as number from import_outcome where import_id = ${done!.id} and not succeeded
+      select min(import_line(import_id, number)) as number from import_outcome where import_id = ${done!.id} and not succeeded
       group by import_reason(remark) order by import_reason(remark)`
     t.same(Array.from(examples), Array.from(first), 'and the same rows')
     const realRows = await database.sql`

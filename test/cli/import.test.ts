@@ -102,6 +102,17 @@ t.test('a directory becomes a CSV, and the CSV documents', { timeout: 300_000 },
     },
     stderr,
   )
+  // What failed is tried again without a file, when what it lacked is there.
+  const failed = (JSON.parse(stdout) as { uploadUrl: string }).uploadUrl.split('/').at(-2) as string
+  const again = await run('run', '--rest', failed, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`)
+  t.match(again, { code: 0, stdout: /The import has begun/ })
+  await app.runJobs()
+  t.match(
+    (await app.call('GET', '/documenten/api/v1/import?pageSize=1')).body.results[0],
+    { total: 1, processedInvalid: 1 },
+    'only the row that failed',
+  )
+  t.match(await run('run', '--id', 'beheer'), { code: 64, stderr: /name a file/ })
   await writeFile(out, 'x')
   t.match(await run('run', out, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`), {
     code: 64,

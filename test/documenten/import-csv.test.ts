@@ -1052,7 +1052,7 @@ t.test('a row on its way into the database', async (t) => {
     const rows = Array.from({ length: 5000 }, (_, i) => [`cel ${i}`, 'é'.repeat(20)])
     const regels = copyLines(5, each(rows))
     const chunks = await Array.fromAsync(regels)
-    t.equal(regels.aantal, 5000)
+    t.equal(regels.count, 5000)
     const lines = Buffer.concat(chunks).toString().split('\n')
     t.equal(lines.pop(), '')
     t.same(
@@ -1066,13 +1066,20 @@ t.test('a row on its way into the database', async (t) => {
     const rows = [[], ['a'], ['', '', ''], [' ', '\u00a0'], ['', 'b'], []]
     const lines = copyLines(7, each(rows))
     t.equal(Buffer.concat(await Array.fromAsync(lines)).toString(), '7\t2\t["a"]\n7\t3\t["","b"]\n')
-    t.match(lines, { aantal: 2, leeg: 4 })
+    t.match(lines, {
+      count: 2,
+      emptyRows: 4,
+      shifts: [
+        { number: 2, shift: 1 },
+        { number: 3, shift: 3 },
+      ],
+    })
   })
 
   t.test('is none in a file with a header only', async (t) => {
     const lines = copyLines(5, (await readImportCsv(each([Buffer.from(HEADER)]))).regels)
     t.same(await Array.fromAsync(lines), [])
-    t.equal(lines.aantal, 0)
+    t.equal(lines.count, 0)
   })
 
   t.test('is lost to nobody when the source breaks off', async (t) => {

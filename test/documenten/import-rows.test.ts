@@ -2,8 +2,18 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { givenCatalogus, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
-import { type CsvRow, csvText, DOCUMENTEN, givenFile, goodRow, runImport } from './importing.ts'
+import { givenCatalogus, givenInformatieobjecttype, type TestApp, testApp, uuidOf } from '../app.ts'
+import {
+  API,
+  type CsvRow,
+  csvText,
+  DOCUMENTEN,
+  givenFile,
+  givenImport,
+  goodRow,
+  outcome,
+  runImport,
+} from './importing.ts'
 
 t.setTimeout(580_000)
 const app = await testApp(t)
@@ -322,4 +332,95 @@ t.test('a file from Excel in Dutch is imported: semicolons and a byte order mark
   const { rows, text } = await runImport(app, csv)
   t.match(rows[0], { titel: 'Uit Excel', resultaat: 'Geïmporteerd' })
   t.match(text, /^\ufeff[^,\n]*;/, 'and its report opens in the same Excel')
+})
+
+t.test('a report that is fed back makes nothing twice, and its report is as wide', async (t) => {
+  const names = await Promise.all(['een', 'twee', 'drie'].map((name) => givenFile(app, `terug/${name}.txt`)))
+  const csv = csvText([...names, 'terug/weg.txt'].map((name) => goodRow(type, name)))
+  const first = await runImport(app, csv)
+  t.match(first.status, { processedSuccessfully: 3, processedInvalid: 1, alreadyImported: 0 })
+  await givenFile(app, 'terug/weg.txt')
+  const second = await runImport(app, first.text)
+  t.match(second.status, { total: 1, processedSuccessfully: 1, processedInvalid: 0, alreadyImported: 3 })
+  t.equal(second.text.split('\r\n')[0], first.text.split('\r\n')[0], 'the two columns are there once')
+  const all = await givenImport(app)
+  t.equal((await app.call('POST', `${API}/${all}/upload`, second.text)).status, 200)
+  const { body: status } = await app.call('GET', `${API}/${all}`)
+  t.match(status, { status: 'finished', total: 0, alreadyImported: 1 })
+
+  const ndjson = (rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  const line = { ...goodRow(type, names[0]!), resultaat: 'Geïmporteerd' }
+  const uuid = await givenImport(app)
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const body = ndjson([line, { ...line, resultaat: 'Niet geïmporteerd' }])
+  t.equal((await app.call('POST', `${API}/${uuid}/upload`, body, { headers })).status, 200)
+  await app.runJobs()
+  t.match((await app.call('GET', `${API}/${uuid}`)).body, { total: 1, processedSuccessfully: 1, alreadyImported: 1 })
+})
+
+t.test(
+  'what failed comes as a file of its own, and is the rest of the same import: nothing is made twice',
+  async (t) => {
+    const good = await Promise.all(['a', 'b', 'c'].map((name) => givenFile(app, `rest/${name}.txt`)))
+    const rows = [
+      goodRow(type, good[0]!),
+      goodRow(type, good[1]!, { auteur: '' }),
+      goodRow(type, good[2]!),
+      goodRow(type, 'rest/weg.txt'),
+    ]
+    const first = await runImport(app, csvText(rows))
+    t.match(first.status, { processedSuccessfully: 2, processedInvalid: 2 })
+    for (const which of ['mislukt', 'rest']) {
+      const { rows: failed } = await outcome(app, first.uuid, `?rijen=${which}`)
+      t.strictSame(
+        failed.map(({ bestandspad, resultaat }) => [bestandspad, resultaat]),
+        [good[1], 'rest/weg.txt'].map((path) => [path, 'Niet geïmporteerd']),
+      )
+    }
+    t.equal((await app.call('GET', `${API}/${first.uuid}/report?rijen=alle`)).status, 400)
+
+    // All rows again, of which one was mended, and a spreadsheet wrote days otherwise.
+    const mended = rows.map((row) => ({ ...row, auteur: 'Auteur', creatiedatum: '29-2-2024' }))
+    const rest = async (of: string, csv: string) => {
+      const made = await app.call('POST', `${API}/create?rest_van=${of}`)
+      t.equal(made.status, 201, made.text)
+      const uuid = uuidOf(made.body.url)
+      t.equal((await app.call('POST', `${API}/${uuid}/upload`, csv)).status, 200)
+      await app.runJobs()
+      return outcome(app, uuid)
+    }
+    const second = await rest(first.uuid, csvText(mended))
+    t.match(second.status, { total: 2, processedSuccessfully: 1, processedInvalid: 1, alreadyImported: 2 })
+    await givenFile(app, 'rest/weg.txt')
+    const third = await rest(second.uuid, csvText(mended))
+    t.match(third.status, { total: 1, processedSuccessfully: 1, alreadyImported: 3 }, 'also what the first one made')
+    t.equal((await app.call('POST', `${API}/create?rest_van=${randomUUID()}`)).status, 404)
+    const open = await givenImport(app)
+    const { body } = await app.call('POST', `${API}/create?rest_van=${open}`)
+    t.match(body.invalidParams, [{ code: 'invalid-status' }])
+    t.equal((await app.call('DELETE', `${API}/${open}/delete`)).status, 204)
+  },
+)
+
+t.test('rows have the number that they have in the file, also behind empty ones', async (t) => {
+  const tooMany = csvText([goodRow(type, 'map/brief.txt')]).split('\r\n')[1]
+  const header = csvText([]).trim()
+  const csv = [header, tooMany, '', ',,,', `${tooMany},te,veel`, '', `${tooMany},ook`].join('\r\n')
+  const { rows, status } = await runImport(app, `${csv}\r\n`)
+  t.match(status, { total: 3, emptyRows: 3 })
+  t.match(
+    rows.map(({ opmerking }) => opmerking),
+    ['', /^Rij 5: te veel waarden/, /^Rij 7: te veel waarden/],
+  )
+  const uuid = await givenImport(app)
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const lines = await app.call('POST', `${API}/${uuid}/upload`, `\n{\n\n[]\n`, { headers })
+  t.equal(lines.status, 200)
+  await app.runJobs()
+  const remarks = await app.database.sql<{ remark: string }[]>`
+    select u.remark from import_outcome u join import i on i.id = u.import_id where i.uuid = ${uuid} order by u.number`
+  t.strictSame(
+    remarks.map(({ remark }) => remark),
+    [2, 4].map((line) => `Rij ${line}: Dit is geen JSON-object.`),
+  )
 })

@@ -102,8 +102,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const header = concept.header as string[]
     // The last column of NDJSON is the line itself.
     const shown = Math.min(isNdjson(header) ? header.length - 1 : header.length, MAX_COLUMNS)
-    const rows = await reader.sql<{ number: number; count: number; cells: string[]; remark: string | null }[]>`
-      select r.number, json_array_length(cells) as count, f.remark, (
+    const rows = await reader.sql<{ line: number; count: number; cells: string[]; remark: string | null }[]>`
+      select import_draft_line(r.draft_id, r.number) as line, json_array_length(cells) as count, f.remark, (
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
           order by c.n), '[]')
         from json_array_elements(cells) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cells
@@ -131,8 +131,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       empty: names.filter((_, place) => !used[place]).map((naam) => shortened(naam) || t('(zonder naam)')),
       breed: header.length > shown,
       onbekend: header.filter((naam) => !columnNamed(naam)).map((naam) => shortened(naam) || t('(zonder naam)')),
-      rows: rows.map(({ number, count, cells, remark }, at) => ({
-        number,
+      rows: rows.map(({ line, count, cells, remark }, at) => ({
+        line,
         scheef: count > header.length,
         remark,
         // Cells that have no column stand behind the others.
@@ -169,7 +169,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const [pad, titel] = [placeOf(header, 'bestandspad'), placeOf(header, 'titel')]
     const [kind] = await chosenReason(concept, queryText(request, 'reden'))
     const reason = kind ? sql`and hashtextextended(import_reason(f.remark), 0) = ${kind.hash}::bigint` : sql``
-    const list = await keysetPage<{ number: number; remark: string; bestandspad: string; titel: string }>(request, {
+    const list = await keysetPage<DraftFault>(request, {
       key: ({ number }) => String(number),
       rows: async (limit, { na, voor }) => {
         const from = isRow(na)
@@ -178,8 +178,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
             ? sql`and f.number < ${Number(voor)}`
             : sql``
         const order = voor === undefined ? sql`asc` : sql`desc`
-        const { rows } = await sql<{ number: number; remark: string; bestandspad: string; titel: string }>`
-          select f.number, f.remark, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
+        const { rows } = await sql<DraftFault>`
+          select f.number, import_draft_line(f.draft_id, f.number) as line, f.remark, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
           from import_draft_fault f
           left join import_draft_row r on r.draft_id = f.draft_id and r.number = f.number
           where f.draft_id = ${concept.id} ${reason} ${from} order by f.number ${order} limit ${limit}`.execute(
@@ -350,6 +350,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     return kinds.map((kind) => ({ ...kind, reason: sharedReason(kind.reason) }))
   }
 }
+
+type DraftFault = { number: number; line: number; remark: string; bestandspad: string; titel: string }
 
 const alreadyOne = () =>
   t(

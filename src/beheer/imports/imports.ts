@@ -345,7 +345,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   async function faultKinds({ id }: ImportRow): Promise<FaultKind[]> {
     const kinds = await reader.sql<FaultKind[]>`
       select s.hash::text, s.reason, s.count, array(
-        select u.number from import_outcome u
+        select import_line(u.import_id, u.number) from import_outcome u
         where u.import_id = s.import_id and not u.succeeded and hashtextextended(import_reason(u.remark), 0) = s.hash
         order by u.number limit 5) as examples
       from import_fault_kind s where s.import_id = ${id} order by s.count desc, s.hash limit ${MAX_KINDS + 1}`
@@ -369,7 +369,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   ): Promise<ReportRow[]> {
     const order = back ? sql`desc` : sql`asc`
     const { rows } = await sql<ReportRow>`
-      select u.number, u.succeeded, u.remark, u.document_uuid as "documentUuid",
+      select u.number, import_line(u.import_id, u.number) as line, u.succeeded, u.remark, u.document_uuid as "documentUuid",
         ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
       from (select u.* from import_outcome u where u.import_id = ${id}::bigint ${where} order by u.number ${order} limit ${limit}) u
       left join import_row r on r.import_id = u.import_id and r.number = u.number
@@ -382,6 +382,8 @@ const inWords = (kind: FaultKind): FaultKind => ({ ...kind, reason: sharedReason
 type FaultKind = { hash: string; reason: string; count: number; examples: number[] }
 type ReportRow = {
   number: number
+  /** Its number in the file. */
+  line: number
   succeeded: boolean
   remark: string
   documentUuid: string | null

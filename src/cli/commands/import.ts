@@ -26,7 +26,15 @@ type PrepareOptions = {
   taal?: string
   json?: boolean
 }
-type RunOptions = { id: string; api?: string; charset?: string; wait?: boolean; watch?: boolean; json?: boolean }
+type RunOptions = {
+  id: string
+  api?: string
+  charset?: string
+  rest?: string
+  wait?: boolean
+  watch?: boolean
+  json?: boolean
+}
 
 export function addTo(program: Command): void {
   const command = program.command('import').description('import many documents at once')
@@ -49,9 +57,13 @@ export function addTo(program: Command): void {
   command
     .command('run')
     .description('create an import, upload the file, and follow it')
-    .argument('<file>', 'CSV, or NDJSON by the name .ndjson or .jsonl')
+    .argument('[file]', 'CSV, or NDJSON by the name .ndjson or .jsonl')
     .requiredOption('--id <id>', 'client id with all rights')
     .option('--api <url>', 'address of the service (default: PUBLIC_URL, or HOST and PORT)')
+    .option(
+      '--rest <uuid>',
+      'the import of which this is the rest: what became a document there is passed over. Without a file its rows that did not are tried again',
+    )
     .option('--charset <charset>', 'what the file is written in, when it is not UTF-8')
     .option('--wait', 'when another import is open, wait for its end instead of being refused')
     .option('--watch', 'show progress, and wait until it has ended')
@@ -97,12 +109,14 @@ type Status = {
   processedSuccessfully: number
   processedInvalid: number
   emptyRows: number
+  alreadyImported: number
   queuePosition: number | null
   reason: string | null
 }
 
-async function run(file: string, options: RunOptions): Promise<void> {
-  await stat(file).catch(fileMissing(file))
+async function run(file: string | undefined, options: RunOptions): Promise<void> {
+  if (file === undefined && options.rest === undefined) throw new UsageError('name a file, or an import with --rest')
+  if (file !== undefined) await stat(file).catch(fileMissing(file))
   await withDatabase(async (database, config) => {
     const box = await databaseBox(database, config)
     const token = await tokenFor(database, box, options.id, { id: '', name: '' })
@@ -119,13 +133,12 @@ async function run(file: string, options: RunOptions): Promise<void> {
       if (!response.ok) throw new UsageError(await refusalOf(response))
       return response
     }
-    const made = (await (
-      await call('POST', `/documenten/api/v1/import/create?wachten=${options.wait === true}`)
-    ).json()) as Status
+    const { body, type } = file === undefined ? await restOf(call, options.rest ?? '') : contentOf(file, options)
+    const query = new URLSearchParams({ wachten: String(options.wait === true) })
+    if (options.rest !== undefined) query.set('rest_van', options.rest)
+    const made = (await (await call('POST', `${IMPORTS}/create?${query}`)).json()) as Status
     const path = new URL(made.url).pathname.replace(new URL(base).pathname.replace(/\/$/, ''), '')
-    const isLines = /\.(ndjson|jsonl)$/i.test(file)
-    const type = `${isLines ? 'application/x-ndjson' : 'text/csv'}${options.charset ? `; charset=${options.charset}` : ''}`
-    const body = Readable.toWeb(createReadStream(file)) as unknown as ReadableStream
+    const isLines = type.startsWith(NDJSON)
     try {
       await call('POST', `${path}/upload`, { body, duplex: 'half', headers: { 'content-type': type } } as RequestInit)
     } catch (error) {
@@ -147,6 +160,24 @@ async function run(file: string, options: RunOptions): Promise<void> {
     print(options, { ...status, reasons }, summaryOf(status, reasons))
     if (status.status !== 'finished' || status.processedInvalid > 0) process.exitCode = 1
   })
+}
+
+const IMPORTS = '/documenten/api/v1/import'
+const NDJSON = 'application/x-ndjson'
+
+type Content = { body: ReadableStream; type: string }
+type Call = (method: string, path: string, init?: RequestInit) => Promise<Response>
+
+function contentOf(file: string, { charset }: RunOptions): Content {
+  const type = /\.(ndjson|jsonl)$/i.test(file) ? NDJSON : 'text/csv'
+  const body = Readable.toWeb(createReadStream(file)) as unknown as ReadableStream
+  return { body, type: `${type}${charset ? `; charset=${charset}` : ''}` }
+}
+
+/** The rows of an import that did not become a document, as the service has them. */
+async function restOf(call: Call, uuid: string): Promise<Content> {
+  const report = await call('GET', `${IMPORTS}/${uuid}/report?rijen=rest`)
+  return { body: report.body as ReadableStream, type: report.headers.get('content-type') ?? 'text/csv' }
 }
 
 async function refusalOf(response: Response): Promise<string> {
@@ -214,6 +245,7 @@ function summaryOf(status: Status, reasons: Reason[]): string {
   const lines = [
     `Import ${status.status}${status.reason ? `: ${status.reason}` : ''}`,
     `${status.processedSuccessfully} documents made, ${status.processedInvalid} rows refused, ${status.emptyRows} empty rows passed over.`,
+    ...(status.alreadyImported > 0 ? [`${status.alreadyImported} rows were imported before, and passed over.`] : []),
     ...reasons.slice(0, MOST_REASONS).map(({ reason, rows }) => `${String(rows).padStart(8)}  ${reason}`),
   ]
   if (reasons.length > MOST_REASONS) lines.push(`          and ${reasons.length - MOST_REASONS} more reasons`)

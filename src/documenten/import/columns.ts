@@ -150,7 +150,7 @@ export function isEmptyRow(cells: string[]): boolean {
  * comma too many or too few, values stand under the wrong names. Blanks around a value are dropped, but for the path of a
  * file, whose name may have them.
  *
- * @param number counts records that are not empty and includes the header: the first row is 2
+ * @param number of the row in its file
  */
 export function valuesOf(header: string[], cells: string[], number: number): { rij: CsvRow } | { fout: string } {
   const { places } = placesOf(header)

@@ -10,6 +10,7 @@ import { isLockTimeout, isUniqueViolation } from '../../database/error-codes.ts'
 import { expected, one } from '../../database/rows.ts'
 import { when } from '../../database/when.ts'
 import { link } from '../../http/links.ts'
+import { copyLines } from './csv.ts'
 import { enqueueBatch, openNext, stopImport } from './progress.ts'
 import { type ImportRow, PLACE, requireImport } from './rows.ts'
 
@@ -26,7 +27,15 @@ export async function activateImport(
     header,
     dialect,
     ...values
-  }: { header: string[]; dialect: unknown; baseUrl: string; batchSize: number; total: number; emptyRows: number },
+  }: {
+    header: string[]
+    dialect: unknown
+    baseUrl: string
+    batchSize: number
+    total: number
+    emptyRows: number
+    passedOver: number
+  },
 ): Promise<void> {
   // Its turn may have come during the upload.
   const { status } = await m.trx
@@ -54,13 +63,16 @@ export async function activateImport(
   else await enqueueBatch(m.trx, { import: uuid, start: 0 })
 }
 
-/** Fills a table of rows with the lines of `copyLines`. */
-export async function copyInto(
+/** Fills the tables of rows of an import or of an uploaded file, with the options of `copyLines`. @returns how many rows there were */
+export async function stageRows(
   m: Mutation,
-  table: 'import_row' | 'import_draft_row',
-  lines: AsyncIterable<Buffer>,
-): Promise<void> {
-  const target = await m.sql`copy ${m.sql(table)} from stdin`.writable()
+  kind: 'import' | 'import_draft',
+  id: number,
+  rows: AsyncIterable<string[]>,
+  options: Parameters<typeof copyLines>[2],
+): Promise<{ total: number; emptyRows: number; passedOver: number }> {
+  const lines = copyLines(id, rows, options)
+  const target = await m.sql`copy ${m.sql(`${kind}_row`)} from stdin`.writable()
   try {
     await pipeline(lines, target, { end: false })
   } catch (error) {
@@ -69,6 +81,11 @@ export async function copyInto(
   }
   target.end()
   await finished(target)
+  const { count, emptyRows, passedOver, shifts } = lines
+  await m.sql`
+    insert into ${m.sql(`${kind}_shift`)}
+    select ${id}::bigint, * from unnest(${shifts.map(({ number }) => number)}::int[], ${shifts.map(({ shift }) => shift)}::int[])`
+  return { total: count, emptyRows, passedOver }
 }
 
 /**
@@ -142,7 +159,7 @@ export async function queueImport(m: Mutation, values: Made = {}): Promise<{ id:
   return expected(await insertImport(m, { status: 'queued', ...values }))
 }
 
-type Made = { startedBy?: string; bestandsnaam?: string }
+type Made = { startedBy?: string; bestandsnaam?: string; restOf?: number }
 
 async function countQueued(m: Mutation): Promise<number> {
   const count = sql<number>`count(*)::int`.as('count')
@@ -170,6 +187,14 @@ export async function refuseOtherImport(m: Mutation, id?: number): Promise<void>
   if (!other) return
   const url = link(m.actor.base, 'import', other.uuid)
   throw importFault('existing-import-started', `Er is al een open import (${other.status}): ${url}/status`)
+}
+
+/** The import of which another may bring the rest: it has ended. @throws Problem 404, or 400 `invalid-status` */
+export async function requireEnded(m: Mutation, uuid: string): Promise<number> {
+  const { id, status } = await requireImport(m.read, uuid)
+  if (status !== 'finished' && status !== 'error')
+    throw importFault('invalid-status', `Van deze import is nog geen rest: hij is ${status}.`)
+  return id
 }
 
 /** Ends an open import, or one that waits for its turn; what was imported stays. */

@@ -11,6 +11,9 @@ export { COLUMN_NAMES, CsvError }
 /** The header is row 1, as in the report and in its comments. */
 const FIRST_ROW_NUMBER = 2
 
+/** `firstRow` is the number in the file of the first of `regels`, when it is not 2. */
+export type ReadFile = { header: string[]; regels: AsyncIterable<string[]>; firstRow?: number }
+
 /**
  * Reads an import CSV as a stream, whatever stands between its cells and in whatever charset it is. Resolves with the header once that is known to be good; then `regels` gives every
  * record as its original cells, a blank line as an empty array. A file that is not in its charset or not CSV, and a source that
@@ -23,7 +26,7 @@ const FIRST_ROW_NUMBER = 2
 export async function readImportCsv(
   bytes: Readable | AsyncIterable<Uint8Array>,
   { maxRecordBytes = 1024 * 1024, charset }: { maxRecordBytes?: number; charset?: string } = {},
-): Promise<{ header: string[]; dialect: Dialect; regels: AsyncIterable<string[]> }> {
+): Promise<ReadFile & { dialect: Dialect }> {
   const source = bytes instanceof Readable ? bytes.iterator({ destroyOnReturn: false }) : bytes
   const decoded = await decode(source, charset)
   const { bytes: utf8, ...found } = await findDialect(decoded.bytes)
@@ -43,9 +46,7 @@ export async function readImportCsv(
 }
 
 /** The same of rows that are no text: the first is the header. */
-export async function readImportRows(
-  rows: AsyncGenerator<string[]>,
-): Promise<{ header: string[]; regels: AsyncIterable<string[]> }> {
+export async function readImportRows(rows: AsyncGenerator<string[]>): Promise<ReadFile> {
   try {
     const first = await rows.next()
     if (first.done) throw new CsvError('empty-file', 'Het bestand is leeg.')
@@ -112,28 +113,56 @@ export const tooManyRows = (most: number): CsvError =>
 
 const COPY_CHUNK = 64 * 1024
 
+/** From the row with this number on, so much is added to numbers to get those of the file. */
+export type Shift = { number: number; shift: number }
+
+/** Rows on their way into the database. The numbers tell what came so far. */
+export type CopyLines = AsyncIterable<Buffer> & {
+  /** Rows that were copied. */
+  readonly count: number
+  readonly emptyRows: number
+  readonly passedOver: number
+  readonly shifts: Shift[]
+}
+
 /**
- * The records as input for `COPY import_row (import_id, number, cells) FROM STDIN`, in chunks of about 64 KiB. Each
- * gets its row number; `aantal` tells how many there were so far. Rows without anything in them are passed over, and counted in `leeg`.
- * A row beyond `most` ends the iteration with a CsvError.
+ * The records as input for `COPY import_row (import_id, number, cells) FROM STDIN`, in chunks of about 64 KiB. Each gets its number.
+ * Rows without anything in them are passed over, and those that `passesOver` names.
+ * @param options.most a row beyond it ends the iteration with a CsvError
+ * @param options.firstRow the number in the file of the first record
  */
 export function copyLines(
   importId: number,
-  regels: AsyncIterable<string[]>,
-  most = Number.POSITIVE_INFINITY,
-): AsyncIterable<Buffer> & { readonly aantal: number; readonly leeg: number } {
-  let count = 0
-  let empty = 0
+  rows: AsyncIterable<string[]>,
+  {
+    most = Number.POSITIVE_INFINITY,
+    firstRow = FIRST_ROW_NUMBER,
+    passesOver = () => false,
+  }: { most?: number | undefined; firstRow?: number | undefined; passesOver?: (cells: string[]) => boolean } = {},
+): CopyLines {
+  const so = { count: 0, emptyRows: 0, passedOver: 0, shifts: [] as Shift[] }
   async function* lines(): AsyncGenerator<Buffer> {
     let text = ''
-    for await (const cells of regels) {
+    let shift = 0
+    let line = firstRow - 1
+    for await (const cells of rows) {
+      line++
       if (isEmptyRow(cells)) {
-        empty++
+        so.emptyRows++
         continue
       }
-      if (count >= most) throw tooManyRows(most)
-      text += copyLine(importId, FIRST_ROW_NUMBER + count, cells)
-      count++
+      if (passesOver(cells)) {
+        so.passedOver++
+        continue
+      }
+      if (so.count >= most) throw tooManyRows(most)
+      const number = FIRST_ROW_NUMBER + so.count
+      if (line - number !== shift) {
+        shift = line - number
+        so.shifts.push({ number, shift })
+      }
+      text += copyLine(importId, number, cells)
+      so.count++
       if (text.length >= COPY_CHUNK) {
         yield Buffer.from(text)
         text = ''
@@ -143,11 +172,17 @@ export function copyLines(
   }
   return {
     [Symbol.asyncIterator]: lines,
-    get aantal() {
-      return count
+    get count() {
+      return so.count
     },
-    get leeg() {
-      return empty
+    get emptyRows() {
+      return so.emptyRows
+    },
+    get passedOver() {
+      return so.passedOver
+    },
+    get shifts() {
+      return so.shifts
     },
   }
 }

@@ -12,15 +12,16 @@ import { inTurnOfAll } from '../../telemetry/current-organisation.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import {
   activateImport,
-  copyInto,
   createImport,
   importFault,
   queueImport,
   requireMayImport,
+  stageRows,
   waitForClient,
 } from './control.ts'
-import { CsvError, copyLines, readImportCsv, tooManyRows } from './csv.ts'
+import { CsvError, readImportCsv, tooManyRows } from './csv.ts'
 import { readImportNdjson } from './ndjson.ts'
+import { passedOverBy } from './passed-over.ts'
 import { openNext } from './progress.ts'
 import type { ImportRow } from './rows.ts'
 import { looksLikeExcel, readImportXlsx } from './xlsx.ts'
@@ -52,7 +53,7 @@ export async function createDraft(
   }
   const { is, bytes: all } = await looksLikeExcel(counted())
   const store = async () => {
-    const { header, regels, dialect } = await readUpload(is, all, values.bestandsnaam, charset)
+    const { header, regels, dialect, firstRow } = await readUpload(is, all, values.bestandsnaam, charset)
     const { id, uuid } = await m.trx
       .insertInto('importDraft')
       .values({
@@ -62,18 +63,21 @@ export async function createDraft(
       })
       .returning(['id', 'uuid'])
       .executeTakeFirstOrThrow()
-    const lines = copyLines(id, regels, most)
-    await copyInto(m, 'import_draft_row', lines)
-    if (lines.aantal === 0) throw new CsvError('empty-file', 'Het bestand heeft een kopregel, maar geen rijen.')
+    const passesOver = await passedOverBy(m, header, { restOf: null })
+    const rows = await stageRows(m, 'import_draft', id, regels, { most, firstRow, passesOver })
+    if (rows.total === 0) throw new CsvError('empty-file', rows.passedOver > 0 ? ALL_IMPORTED : NO_ROWS)
     await m.trx
       .updateTable('importDraft')
-      .set({ bytes: size, total: lines.aantal, emptyRows: lines.leeg })
+      .set({ bytes: size, ...rows })
       .where('id', '=', id)
       .execute()
-    return { uuid, total: lines.aantal, bytes: size }
+    return { uuid, total: rows.total, bytes: size }
   }
   return is === 'xlsx' ? workbooks(store) : store()
 }
+
+const NO_ROWS = 'Het bestand heeft een kopregel, maar geen rijen.'
+const ALL_IMPORTED = 'Alle rijen van dit bestand zijn volgens hun kolom resultaat al geïmporteerd.'
 
 /** A workbook is taken in whole, and opened by a thread of hundreds of megabytes: one at once, whoever sends it, and one that waits. */
 const workbooks = inTurnOfAll(1, 1, () => new Problem(503, { headers: { 'retry-after': '30' } }))
@@ -111,6 +115,15 @@ export async function createDraftOfRest(
       where r.import_id = ${id} and u.succeeded is not true
       returning octet_length(cells::text) as bytes)
     select count(*)::int as total, coalesce(sum(bytes), 0)::bigint as bytes from rest`
+  await m.sql`
+    insert into import_draft_shift (draft_id, number, shift)
+    select ${made.id}::bigint, number, shift from (
+      select number, shift, lag(shift, 1, 0) over (order by number) as before from (
+        select number, import_line(${id}, old) - number as shift from (
+          select r.number as old, (1 + row_number() over (order by r.number))::int as number
+          from import_row r left join import_outcome u on u.import_id = r.import_id and u.number = r.number
+          where r.import_id = ${id} and u.succeeded is not true) n) s) s
+    where shift <> before`
   const counted = one(counts)
   if (counted.total === 0) throw new Problem(409, { detail: 'Alle rijen van deze import zijn geïmporteerd.' })
   await m.trx.updateTable('importDraft').set(counted).where('id', '=', made.id).execute()
@@ -169,6 +182,9 @@ export async function startDraft(
   await m.sql`
     insert into import_row (import_id, number, cells)
     select ${made.id}::bigint, number, cells from import_draft_row where draft_id = ${concept.id} order by number`
+  await m.sql`
+    insert into import_shift (import_id, number, shift)
+    select ${made.id}::bigint, number, shift from import_draft_shift where draft_id = ${concept.id}`
   await activateImport(m, made, {
     header: concept.header as string[],
     dialect: concept.dialect,
@@ -176,6 +192,7 @@ export async function startDraft(
     batchSize: config.importBatchSize,
     total: concept.total,
     emptyRows: concept.emptyRows,
+    passedOver: concept.passedOver,
   })
   if (waits) await openNext(m.trx)
   await deleteDraftRow(m.trx, concept.id)

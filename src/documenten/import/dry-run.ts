@@ -110,8 +110,8 @@ async function judge(
   start: number,
 ): Promise<{ faults: Map<number, string>; rows: number }> {
   const { db, sql } = database
-  const staged = await sql<{ number: number; cells: string[] }[]>`
-    select number, cells from (
+  const staged = await sql<{ number: number; line: number; cells: string[] }[]>`
+    select number, import_draft_line(${run.id}, number) as line, cells from (
       select number, cells, sum(bytes) over (order by number) - bytes as before
       from (select *, octet_length(cells::text) as bytes from import_draft_row) r
       where draft_id = ${run.id} and number >= ${start + FIRST_ROW} and number < ${start + FIRST_ROW + PORTION}
@@ -119,9 +119,9 @@ async function judge(
   await nameTypes(db, run.baseUrl, run.header, staged)
   const faults = new Map<number, string>()
   const readRows: Exclude<ReturnType<typeof readRow>, { fout: string }>[] = []
-  for (const [index, { number, cells }] of staged.entries()) {
+  for (const [index, { number, line, cells }] of staged.entries()) {
     if (index % ROWS === ROWS - 1) await yieldToOthers()
-    const result = readRow(run.header, cells, number)
+    const result = readRow(run.header, cells, { number, line })
     if ('fout' in result) faults.set(number, result.fout)
     else readRows.push(result)
   }
@@ -209,7 +209,7 @@ async function count(
     await sql`
       insert into import_draft_fault_kind as f (draft_id, hash, reason, count, examples)
       select ${run.id}::bigint, hashtextextended(reason, 0) as hash, min(reason), count(*),
-        to_jsonb((array_agg(jsonb_build_object('number', number, 'remark', remark) order by number))[1:${EXAMPLES}::int])
+        to_jsonb((array_agg(jsonb_build_object('number', import_draft_line(${run.id}, number), 'remark', remark) order by number))[1:${EXAMPLES}::int])
       from (select number, remark, import_reason(remark) as reason
         from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as x(number integer, remark text)) r
       group by 2 order by 2

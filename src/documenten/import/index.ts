@@ -21,7 +21,6 @@ import { charsetNamed } from './charset.ts'
 import {
   activateImport,
   cancelImport,
-  copyInto,
   createImport,
   deleteImport,
   holdImport,
@@ -29,12 +28,15 @@ import {
   importFault,
   queueImport,
   refuseOtherImport,
+  requireEnded,
   requireMayImport,
+  stageRows,
   waitForClient,
 } from './control.ts'
-import { CsvError, copyLines, readImportCsv } from './csv.ts'
+import { CsvError, readImportCsv } from './csv.ts'
 import { dialectOf } from './dialect.ts'
 import { readImportNdjson, reportNdjson } from './ndjson.ts'
+import { passedOverBy } from './passed-over.ts'
 import { openNext } from './progress.ts'
 import { reportCharset, reportCsv } from './report.ts'
 import { reportRows } from './report-rows.ts'
@@ -51,6 +53,11 @@ const Status = Type.Object({
   processedSuccessfully: Type.Integer({ minimum: 0 }),
   processedInvalid: Type.Integer({ minimum: 0 }),
   emptyRows: Type.Integer({ minimum: 0, description: 'Lege rijen in het bestand: overgeslagen, en niet meegeteld.' }),
+  alreadyImported: Type.Integer({
+    minimum: 0,
+    description:
+      'Rijen die al eerder een document werden, volgens hun kolom resultaat of de import waarvan dit de rest is: overgeslagen, en niet meegeteld.',
+  }),
   createdOn: Moment,
   startedOn: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
   finishedOn: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
@@ -71,11 +78,24 @@ const CreateQuery = Type.Object(
         description: 'Is er al een open import, dan wacht deze tot die en alle eerdere wachtende zijn gestopt.',
       }),
     ),
+    rest_van: Type.Optional(
+      Type.Unsafe<string>({
+        ...Uuid,
+        description:
+          'De import waarvan deze de rest is: rijen die daar een document werden, worden overgeslagen. Zo mag het hele bestand met verbeterde rijen nog eens.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
 const Params = Type.Object({ uuid: Uuid })
 const ReportQuery = Type.Object({
+  rijen: Type.Optional(
+    Type.Enum(['mislukt', 'rest'], {
+      description:
+        'Alleen de rijen die zijn geweigerd (mislukt), of ook die welke niet zijn geprobeerd (rest). Verbeterd komen ze terug met create?rest_van=.',
+    }),
+  ),
   formules: Type.Optional(
     Type.Enum(['neutraliseren'], {
       description: 'Zet een apostrof voor cellen die een spreadsheet als formule zou uitvoeren.',
@@ -126,8 +146,10 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const { uuid } = await app.mutate(request.actor, async (m) => {
         requireMayImport(parts.config)
-        if (!request.query.wachten) return createImport(m)
-        const made = await queueImport(m)
+        const { wachten, rest_van: rest } = request.query
+        const values = rest === undefined ? {} : { restOf: await requireEnded(m, rest) }
+        if (!wachten) return createImport(m, values)
+        const made = await queueImport(m, values)
         await openNext(m.trx)
         return made
       })
@@ -160,6 +182,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     const row = await requireImport(app.read, request.params.uuid)
     return sendReport(request, reply, await app.reportReader(), row, {
       toegekend: request.query.toegekend ?? false,
+      which: request.query.rijen,
       neutraliseer: request.query.formules === 'neutraliseren',
     })
   })
@@ -190,16 +213,18 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     const { kind, charset } = requireKind(request)
     await waitForClient(m)
     const read = kind === 'ndjson' ? readImportNdjson : readImportCsv
-    const { header, regels, dialect } = await read(request.body as Readable, { charset })
-    const lines = copyLines(found.id, regels, parts.config.importMaxRows)
-    await copyInto(m, 'import_row', lines)
+    const { header, regels, dialect, firstRow } = await read(request.body as Readable, { charset })
+    const rows = await stageRows(m, 'import', found.id, regels, {
+      most: parts.config.importMaxRows,
+      firstRow,
+      passesOver: await passedOverBy(m, header, found),
+    })
     await activateImport(m, found, {
       header,
       dialect,
       baseUrl: request.base,
       batchSize: parts.config.importBatchSize,
-      total: lines.aantal,
-      emptyRows: lines.leeg,
+      ...rows,
     })
   }
 }
@@ -232,7 +257,7 @@ export function sendReport(
   reply: FastifyReply,
   reader: Reader,
   row: ImportRow,
-  options: { toegekend: boolean; neutraliseer: boolean },
+  options: { toegekend: boolean; neutraliseer: boolean; which?: 'mislukt' | 'rest' | undefined },
 ): FastifyReply {
   if (!hasReport(row)) throw notFound()
   countStream(request, reply)
@@ -294,6 +319,7 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
     processedSuccessfully: row.succeeded,
     processedInvalid: row.failed ?? 0,
     emptyRows: row.emptyRows,
+    alreadyImported: row.passedOver,
     createdOn: row.createdAt,
     startedOn: row.startedAt,
     finishedOn: row.endedAt,

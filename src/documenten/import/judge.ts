@@ -30,12 +30,19 @@ export function hasFile(row: Candidate): row is WithFile {
   return 'key' in row.bestand
 }
 
-/** The checks that need nothing but the row: the same fields and rules as a regular create. */
-export function readRow(header: string[], cells: string[], number: number): ReadRow | { fout: string } {
-  const values = valuesOf(header, cells, number)
+/**
+ * The checks that need nothing but the row: the same fields and rules as a regular create.
+ * @param row.line its number in the file, for people
+ */
+export function readRow(
+  header: string[],
+  cells: string[],
+  { number, line = number }: { number: number; line?: number },
+): ReadRow | { fout: string } {
+  const values = valuesOf(header, cells, line)
   if ('fout' in values) return values
   const document = isNdjson(header) ? lineToDocument(values.rij, cells.at(-1) ?? '') : rowToDocument(values.rij)
-  if (!document) return { fout: `Rij ${number}: Dit is geen JSON-object.` }
+  if (!document) return { fout: `Rij ${line}: Dit is geen JSON-object.` }
   const { body, uuid, bestandspad, zaakUuid, cellFaults } = document
   const faults = cellFaults.map(({ kolom, reden }) => `${kolom}: ${reden}`)
   const skip = new Set<string>(cellFaults.map(({ kolom }) => kolom))

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { Metagegevens } from '../document/columns.ts'
 import { decode } from './charset.ts'
 import { COLUMN_NAMES, type CsvRow, type RowAsDocument, rowToDocument } from './columns.ts'
+import type { ReadFile } from './csv.ts'
 import { CsvError } from './csv-error.ts'
 import type { Dialect } from './dialect.ts'
 import type { ReportLine } from './report.ts'
@@ -28,10 +29,10 @@ export function isNdjson(header: string[]): boolean {
 export async function readImportNdjson(
   bytes: Readable | AsyncIterable<Uint8Array>,
   { maxRecordBytes = 1024 * 1024, charset }: { maxRecordBytes?: number; charset?: string } = {},
-): Promise<{ header: string[]; dialect: Partial<Dialect>; regels: AsyncIterable<string[]> }> {
+): Promise<ReadFile & { dialect: Partial<Dialect> }> {
   const source = bytes instanceof Readable ? bytes.iterator({ destroyOnReturn: false }) : bytes
   const decoded = await decode(source, charset)
-  return { header: HEADER, dialect: { kind: 'ndjson' }, regels: rows(decoded.bytes, maxRecordBytes) }
+  return { header: HEADER, dialect: { kind: 'ndjson' }, regels: rows(decoded.bytes, maxRecordBytes), firstRow: 1 }
 }
 
 async function* rows(utf8: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string[]> {

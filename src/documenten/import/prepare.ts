@@ -95,17 +95,17 @@ async function judge(parts: BatchParts, row: ActiveImport, start: number, rows: 
   const fault = importBaseDirFault(parts.config)
   if (fault) throw new StoreUnavailable(fault.code, 'import directory')
   const { db } = parts.database
-  const { rows: staged } = await sql<{ number: number; cells: string[] }>`
-    select number, cells from import_row
+  const { rows: staged } = await sql<{ number: number; line: number; cells: string[] }>`
+    select number, import_line(import_id, number) as line, cells from import_row
     where import_id = ${row.id} and number >= ${start + FIRST_ROW} and number < ${start + FIRST_ROW + rows}
     order by number`.execute(db)
   if (staged.length !== rows) throw new Error('the rows of this import are gone')
   const faults = new Map<number, string>()
   await nameTypes(db, row.baseUrl, row.header, staged)
   const readRows: ReadRow[] = []
-  for (const [index, { number, cells }] of staged.entries()) {
+  for (const [index, { number, line, cells }] of staged.entries()) {
     if (index % PIECE === PIECE - 1 && parts.isShared?.()) await yieldToOthers()
-    const result = readRow(row.header, cells, number)
+    const result = readRow(row.header, cells, { number, line })
     if ('fout' in result) faults.set(number, result.fout)
     else readRows.push(result)
   }

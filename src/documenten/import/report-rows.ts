@@ -1,7 +1,7 @@
 import type { Reader } from '../../database/database.ts'
 import { lastOf } from '../../database/rows.ts'
 import { placeOf } from './columns.ts'
-import type { ReportLine } from './report.ts'
+import { IMPORTED, NOT_IMPORTED, type ReportLine } from './report.ts'
 import type { ImportRow } from './rows.ts'
 
 // As many rows are read at once, but one when it is larger than that by itself.
@@ -11,11 +11,12 @@ const PAGE_BYTES = 1024 * 1024
 /**
  * The rows of a report in the order of the file, read in stretches. Rows without a result are those that an import
  * which stopped did not get to: the batch that was in progress, and the rest that was never tried.
+ * @param options.which only those that were refused (`mislukt`), or also those that were not tried (`rest`)
  */
 export async function* reportRows(
   { sql }: Reader,
   row: ImportRow,
-  options: { toegekend: boolean },
+  options: { toegekend: boolean; which?: 'mislukt' | 'rest' | undefined },
 ): AsyncGenerator<ReportLine> {
   const header = row.header as string[]
   const columns = { uuid: placeOf(header, 'uuid'), identificatie: placeOf(header, 'identificatie') }
@@ -32,6 +33,8 @@ export async function* reportRows(
         ) r) r where before < ${PAGE_BYTES} order by number`
     if (rows.length === 0) break
     for (const { number, cells, succeeded, remark, document_uuid, identificatie } of rows) {
+      after = number
+      if (options.which === 'mislukt' ? succeeded !== false : options.which === 'rest' && succeeded) continue
       if (options.toegekend && succeeded) {
         while (cells.length < header.length) cells.push('') // empty cells at the end may be missing
         cells[columns.uuid] ||= document_uuid ?? ''
@@ -39,14 +42,13 @@ export async function* reportRows(
       }
       yield {
         cells,
-        resultaat: succeeded ? 'Geïmporteerd' : 'Niet geïmporteerd',
+        resultaat: succeeded ? IMPORTED : NOT_IMPORTED,
         opmerking:
           remark ??
           (number < inProgress
             ? `De batch met deze rij is niet verwerkt: ${reden}`
             : `Deze rij is niet geprobeerd: ${reden}`),
       }
-      after = number
     }
   }
   // Deleted while it was read: a report that breaks off is better than one that looks complete.

@@ -3,6 +3,10 @@ import { type Dialect, dialectOf } from './dialect.ts'
 
 export type ReportLine = { cells: string[]; opmerking: string; resultaat: string }
 
+/** What the column `resultaat` says. */
+export const IMPORTED = 'Geïmporteerd'
+export const NOT_IMPORTED = 'Niet geïmporteerd'
+
 const CHUNK = 64 * 1024
 
 /**
@@ -11,6 +15,7 @@ const CHUNK = 64 * 1024
  * These two stand under their headers in every row. A row with too few values is filled up with empty cells before
  * them. The surplus of a row with too many comes after them, unchanged and in order: dropped or joined it would no
  * longer be what was supplied, and before them it would push the result out of its column.
+ * A file that is a report itself has its two columns filled anew.
  *
  * Cells come out exactly as they went in, unless `neutraliseer` is set; see `neutralizeCell`.
  */
@@ -19,14 +24,31 @@ export function reportCsv(
   rows: AsyncIterable<ReportLine>,
   { neutraliseer, dialect }: { neutraliseer: boolean; dialect?: Dialect },
 ): Readable {
+  const columns = reportColumns(header)
   async function* records(): AsyncGenerator<string[]> {
-    yield [...header, 'opmerking', 'resultaat']
+    yield columns ? header : [...header, REMARK, RESULT]
     for await (const { cells, opmerking, resultaat } of rows) {
       const missing = Array<string>(Math.max(0, header.length - cells.length)).fill('')
+      if (columns) {
+        const filled = [...cells.slice(0, header.length), ...missing]
+        filled[columns.remark] = opmerking
+        filled[columns.result] = resultaat
+        yield [...filled, ...cells.slice(header.length)]
+        continue
+      }
       yield [...cells.slice(0, header.length), ...missing, opmerking, resultaat, ...cells.slice(header.length)]
     }
   }
   return csvStream(records(), neutraliseer ? neutralizeCell : (text) => text, dialect)
+}
+
+/** What a report says of rows: columns of its own, behind those of the file. */
+const [REMARK, RESULT] = ['opmerking', 'resultaat']
+
+/** Where a report put its two columns; undefined for a file that is none. */
+export function reportColumns(header: string[]): { remark: number; result: number } | undefined {
+  const [remark, result] = [header.lastIndexOf(REMARK), header.lastIndexOf(RESULT)]
+  return remark !== -1 && result !== -1 ? { remark, result } : undefined
 }
 
 /** The charset of a report on a file of this kind: spreadsheets know UTF-16 by its mark, and everything else becomes UTF-8. */

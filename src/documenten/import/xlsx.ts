@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { DATES, placeOf } from './columns.ts'
-import { readImportRows } from './csv.ts'
+import { type ReadFile, readImportRows } from './csv.ts'
 import { CsvError } from './csv-error.ts'
 import type { Dialect } from './dialect.ts'
 import { peek } from './peek.ts'
@@ -37,7 +37,7 @@ export async function looksLikeExcel(
  */
 export async function readImportXlsx(
   bytes: AsyncIterable<Uint8Array> | Readable,
-): Promise<{ header: string[]; dialect: Dialect; regels: AsyncIterable<string[]> }> {
+): Promise<ReadFile & { dialect: Dialect }> {
   const { header, regels } = await readImportRows(rowsOfSheet(await whole(bytes)))
   const days = DATES.map((kolom) => placeOf(header, kolom))
   async function* withDays() {

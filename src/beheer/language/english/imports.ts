@@ -103,6 +103,11 @@ export const imports: Record<string, string> = {
   'Eén lege rij is overgeslagen.': 'One empty row was passed over.',
   '{1} lege rijen zijn overgeslagen.': '{1} empty rows were passed over.',
   'Lege rijen': 'Empty rows',
+  'Eén rij is volgens de kolom resultaat al geïmporteerd en wordt overgeslagen.':
+    'One row was imported before, by its column resultaat, and is passed over.',
+  '{1} rijen zijn volgens de kolom resultaat al geïmporteerd en worden overgeslagen.':
+    '{1} rows were imported before, by their column resultaat, and are passed over.',
+  'Al eerder geïmporteerd': 'Imported before',
   '{1}, overgeslagen': '{1}, passed over',
   'In de wachtrij zetten': 'Put in the queue',
   'In de wachtrij zetten zonder de foute rijen': 'Put in the queue without the wrong rows',
