@@ -19,6 +19,7 @@ export async function wakeSender(m: Mutation): Promise<void> {
  * @param receiver of an abonnement its id, or `EXTERNAL`
  */
 export async function receiverAnswers(m: Mutation, receiver: number): Promise<void> {
+  m.unrecorded('how a receiver is doing is no resource of the standard')
   await m.sql`select receiver_answers(${receiver}, 0)`
   await wakeSender(m)
 }

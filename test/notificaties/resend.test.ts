@@ -51,7 +51,7 @@ t.test('the next attempt of a waiting message can be made now', async (t) => {
   const uuid = await givenChange(test)
   await test.runJobs()
   test.receiver.answer = (response) => response.writeHead(201).end()
-  t.match(await mutator(test.database)(systemActor('test'), (m) => sendNow(m, [uuid])), { messages: 1 })
+  t.match(await mutator(test.database)(systemActor('test'), (m) => sendNow(m, [uuid])), [{ outcome: 'now' }])
   await test.runJobs()
   t.match(await stateOf(test, uuid), { status: 'afgeleverd', pogingen: 2 })
   await elapse(test, 5000)
