@@ -194,7 +194,7 @@ CREATE INDEX applicatie_secret_client_id_idx ON applicatie_secret USING btree (c
 
 -- Audit trail: one row for every change, written in the transaction of that change.
 create table audit (
-  aanmaakdatum timestamp with time zone not null default now(), -- When the change was made.
+  aanmaakdatum timestamp with time zone not null default clock_timestamp(), -- When the change was made.
   actie text not null, -- create, update, partial_update or destroy.
   applicatie_id text not null default ''::text, -- uuid of the application that made the change.
   applicatie_weergave text not null default ''::text, -- Its label at that moment.
@@ -532,7 +532,7 @@ create table change (
   component text not null, -- zrc, drc, brc or ztc: each has a feed of its own.
   id bigint not null generated always as identity, -- Order within a transaction.
   level vertrouwelijkheidaanduiding, -- The confidentiality.
-  made_at timestamp with time zone not null default now(), -- When the transaction began.
+  made_at timestamp with time zone not null default clock_timestamp(), -- When the transaction began.
   main_id bigint, -- Key of the case, document or decision that it is or belongs to; of a type, or a part of one, the catalogue.
   operation text not null, -- insert, update or delete. An update that changes nothing of the object itself says that its answer changed.
   ready boolean, -- Whether a document may be published.
@@ -691,7 +691,7 @@ create table enkelvoudiginformatieobject_count (
 -- A version of a document; only added to, by every PUT and PATCH.
 create table enkelvoudiginformatieobject_versie (
   auteur text not null, -- Author.
-  begin_registratie timestamp with time zone not null default now(), -- When this version was made or last touched.
+  begin_registratie timestamp with time zone not null default clock_timestamp(), -- When this version was made or last touched.
   beschrijving text not null default ''::text, -- Description.
   bestandsnaam text not null default ''::text, -- Name of the file, for people.
   bestandsomvang bigint, -- Size in bytes; of an upload in parts the announced size.
@@ -1127,7 +1127,7 @@ CREATE INDEX mirror_source_uuid_idx ON mirror USING btree (source_uuid);
 
 -- Messages about changes, written in the transaction of the change. Rows are only added, and removed after their term; what has to be delivered is in delivery.
 create table notificatie (
-  aanmaakdatum timestamp with time zone not null default now(), -- When the change was made.
+  aanmaakdatum timestamp with time zone not null default clock_timestamp(), -- When the change was made.
   aanmaakdatum_text text, -- The moment as another publisher wrote it; empty: it is our own message.
   actie text not null, -- create, update, partial_update or destroy.
   bron text not null default ''::text, -- Attribute source of a message that another publisher gave; empty: none.
@@ -2111,7 +2111,7 @@ create table zaak (
   id bigint not null generated always as identity, -- Internal key; order of lists, newest first.
   identificatie text not null, -- Number; unique together with bronorganisatie (zrc-002).
   kenmerken jsonb not null default '[]'::jsonb, -- Marks from other systems: [{"kenmerk", "bron"}].
-  laatst_gemuteerd timestamp with time zone not null default now(), -- Last change of the case, its statuses, result, documents or objects.
+  laatst_gemuteerd timestamp with time zone not null default clock_timestamp(), -- Last change of the case, its statuses, result, documents or objects.
   laatst_geopend timestamp with time zone, -- When someone last opened it, as a client says.
   laatste_betaaldatum timestamp with time zone, -- Moment of the last payment.
   omschrijving text not null default ''::text, -- Short description.
@@ -4010,6 +4010,14 @@ AS $function$
     'aanmaakdatum', coalesce(
       regexp_replace(regexp_replace(n.aanmaakdatum_text, '(\.\d+)', '\1000000'), '(\.\d{6})\d*', '\1'),
       to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
+$function$;
+
+-- This very moment, and never before the one that stands there. To be asked when the row is held.
+CREATE OR REPLACE FUNCTION moment_from(stands timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+AS $function$
+  select greatest(stands, clock_timestamp())
 $function$;
 
 CREATE OR REPLACE FUNCTION move_counts_of_parts()

@@ -82,7 +82,7 @@ export function insertAndRecord<T>(
         ${resource}::text as resource, ${url}::text as resource_url, ${uuid}::uuid as resource_uuid,
         left(weergave, 200) as resource_weergave, ${packedOf(numbers, change)}::bytea as packed, gemaakt.nieuw as made,
         ${kanaal?.naam ?? null}::text as kanaal, ${textOf(kanaal?.kenmerken)}::text::jsonb as kenmerken,
-        true as vastleggen, null::text as cloudevent, 1 as volgnummer,
+        true as vastleggen, null::text as cloudevent, 1 as volgnummer, ${momentOf(sql, sql`${hoofdobject?.uuid ?? uuid}::uuid`)} as moment,
         taken_over(${hoofdobject?.uuid ?? uuid}::uuid, ${component}) as stil
       from gemaakt
     ), ${key ? sql`${keyOfRow(sql, actor, key, numbers, nieuw)},` : sql``}
@@ -140,7 +140,7 @@ export async function writeRecords(
   const uuid = sql`case row_number() over (order by volgnummer) when 1 then ${mark}::uuid else uuid_v7() end`
   await sql`
     with wijziging as materialized (
-      select r.*, null::jsonb as made, taken_over(r.hoofd_object_uuid, r.bron) as stil from rows from (jsonb_to_recordset(${numbers.seal(JSON.stringify([...rows, ...announced]))}::text::jsonb) as (
+      select r.*, null::jsonb as made, ${momentOf(sql, sql`r.hoofd_object_uuid`)} as moment, taken_over(r.hoofd_object_uuid, r.bron) as stil from rows from (jsonb_to_recordset(${numbers.seal(JSON.stringify([...rows, ...announced]))}::text::jsonb) as (
         bron text, actie text, resultaat integer, hoofd_object text, hoofd_object_uuid uuid, resource text,
         resource_url text, resource_uuid uuid, resource_weergave text, packed text, kanaal text, kenmerken jsonb,
         vastleggen boolean, cloudevent text
@@ -152,6 +152,13 @@ export async function writeRecords(
     ${log ? loggedChanges(sql, actor, numbers, changes, log.concerned) : sql``}
     select ${wakeSender(sql)} as gewekt`.execute()
 }
+
+/**
+ * When a change is told to be made: whoever records it holds its main object, or makes it. So the lines of a trail, and its messages, do
+ * not go back in time, also when the clock does.
+ */
+const momentOf = (sql: Sql, mainObject: postgres.PendingQuery<postgres.Row[]>) => sql`moment_from(
+  (select aanmaakdatum from audit where hoofd_object_uuid = ${mainObject} order by id desc limit 1))`
 
 /** Parts of a WITH that write the rows of its part `wijziging` to where they belong, under these uuids. */
 function recorded(
@@ -165,16 +172,16 @@ function recorded(
     spoor as (
       insert into audit (bron, applicatie_id, applicatie_weergave, gebruikers_id, gebruikers_weergave, actie, resultaat,
         hoofd_object_uuid, resource, resource_uuid, resource_weergave, toelichting, logrecord_id, packed, made, request_id,
-        origin, uuid)
+        origin, uuid, aanmaakdatum)
       select bron, ${actor.applicatieUuid}, ${actor.applicatieLabel}, ${actor.userId}, ${actor.userRepresentation}, actie,
         resultaat, hoofd_object_uuid, resource, resource_uuid, resource_weergave, ${actor.toelichting},
-        ${actor.logrecordId}, ${packed}, made, ${requestId}, ${textOf(actor.origin)}::text::jsonb, ${uuid}
+        ${actor.logrecordId}, ${packed}, made, ${requestId}, ${textOf(actor.origin)}::text::jsonb, ${uuid}, moment
       from wijziging where vastleggen order by volgnummer
     ), bericht as (
       insert into notificatie (kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken,
-        cloudevent, request_id, traceparent, uuid)
+        cloudevent, request_id, traceparent, uuid, aanmaakdatum)
       select kanaal, hoofd_object, hoofd_object_uuid, resource, resource_url, actie, kenmerken, cloudevent, ${requestId},
-        ${currentTraceparent() ?? null}, ${uuid}
+        ${currentTraceparent() ?? null}, ${uuid}, moment
       from wijziging where kanaal is not null and not stil order by volgnummer
       returning id, kanaal, hoofd_object_uuid, resource, actie, kenmerken, cloudevent
     )${planDeliveries(sql)}`

@@ -205,7 +205,7 @@ async function forChange(m: Mutation, uuid: string, scopes: Scopes) {
 async function setIndicatie(m: Mutation, document: DocumentRow, indicatieGebruiksrecht: boolean | null): Promise<void> {
   await m.trx
     .updateTable('enkelvoudiginformatieobjectVersie')
-    .set({ indicatieGebruiksrecht, beginRegistratie: sql`now()` })
+    .set({ indicatieGebruiksrecht, beginRegistratie: sql`moment_from(begin_registratie)` })
     .where('enkelvoudiginformatieobjectId', '=', document.id)
     .where('versie', '=', document.versie)
     .execute()

@@ -64,5 +64,5 @@ async function linkToZaken(
       insert into objectinformatieobject (enkelvoudiginformatieobject_id, object_type, object_uuid)
       select document_id, 'zaak', zaak_uuid from paar
     )
-    update zaak set laatst_gemuteerd = now() where id in (select zaak_id from paar)`
+    update zaak set laatst_gemuteerd = moment_from(laatst_gemuteerd) where id in (select zaak_id from paar)`
 }

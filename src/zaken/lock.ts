@@ -94,5 +94,5 @@ export const ARCHIVED = onObject(
 
 /** A case below which something changed. */
 export async function touchZaak(m: Mutation, zaakId: number): Promise<void> {
-  await m.sql`update zaak set laatst_gemuteerd = now() where id = ${zaakId}`
+  await m.sql`update zaak set laatst_gemuteerd = moment_from(laatst_gemuteerd) where id = ${zaakId}`
 }

@@ -211,7 +211,7 @@ export async function createStatus(
       gezetdoorId: gezetdoor,
     })} returning uuid`,
   )
-  if (!huidig) await m.sql`update zaak set laatst_gemuteerd = now() where id = ${zaak.id}`
+  if (!huidig) await m.sql`update zaak set laatst_gemuteerd = moment_from(laatst_gemuteerd) where id = ${zaak.id}`
   else if (eind) await close(m, zaak, day, closing)
   else await open(m, zaak)
   const row = expected(await findOne(m.read, source, made.uuid))
@@ -319,7 +319,7 @@ async function retentionStart(m: Mutation, { id, hoofdzaakId }: Pick<ZaakCore, '
 }
 
 async function close(m: Mutation, zaak: ZaakCore, einddatum: string, archivering: Archivering | undefined) {
-  await m.sql`update zaak set einddatum = ${einddatum}, laatst_gemuteerd = now() where id = ${zaak.id}`
+  await m.sql`update zaak set einddatum = ${einddatum}, laatst_gemuteerd = moment_from(laatst_gemuteerd) where id = ${zaak.id}`
   zaak.einddatum = einddatum
   if (archivering) await saveArchivering(m, [zaak.id], archivering)
   await archiveParts(m, zaak.id, einddatum)
@@ -328,11 +328,11 @@ async function close(m: Mutation, zaak: ZaakCore, einddatum: string, archivering
 /** zrc-008: nothing is left of the closing but the resultaat. */
 async function open(m: Mutation, zaak: ZaakCore): Promise<void> {
   if (zaak.einddatum === null) {
-    await m.sql`update zaak set laatst_gemuteerd = now() where id = ${zaak.id}`
+    await m.sql`update zaak set laatst_gemuteerd = moment_from(laatst_gemuteerd) where id = ${zaak.id}`
     return
   }
   const ids = [zaak.id, ...(await findFollowers(m, zaak.id))]
-  await m.sql`update zaak set einddatum = null, laatst_gemuteerd = now() where id = ${zaak.id}`
+  await m.sql`update zaak set einddatum = null, laatst_gemuteerd = moment_from(laatst_gemuteerd) where id = ${zaak.id}`
   await m.sql`update zaak set archiefnominatie = null, archiefactiedatum = null, startdatum_bewaartermijn = null
     where id = any(${ids}::bigint[])`
   zaak.einddatum = null

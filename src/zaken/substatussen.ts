@@ -109,7 +109,7 @@ async function createSubstatus(m: Mutation, zaak: ZaakCore, input: Static<typeof
   const made = one(
     await m.sql<{ uuid: string }[]>`
     insert into substatus (zaak_id, status_id, omschrijving, tijdstip, doelgroep)
-    values (${zaak.id}, ${statusId}, ${input.omschrijving}, coalesce(${input.tijdstip ?? null}::timestamptz, now()),
+    values (${zaak.id}, ${statusId}, ${input.omschrijving}, coalesce(${input.tijdstip ?? null}::timestamptz, clock_timestamp()),
       ${input.doelgroep ?? 'betrokkenen'}) returning uuid`,
   )
   await touchZaak(m, zaak.id)

@@ -172,7 +172,11 @@ async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch
     ? await zaakForChange(m, given.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
     : undefined
   if (zaak) requireWritable(m, zaak)
-  const values = { ...toRow(given), ...(zaak && { zaakId: zaak.id }), wijzigingsdatum: sql<string>`now()` }
+  const values = {
+    ...toRow(given),
+    ...(zaak && { zaakId: zaak.id }),
+    wijzigingsdatum: sql<string>`moment_from(wijzigingsdatum)`,
+  }
   await m.trx.updateTable('zaaknotitie').set(values).where('id', '=', row.id).execute()
   const after = expected(await findOne(m.read, source, uuid))
   touch(m, 'update', after)

@@ -134,7 +134,7 @@ async function tryUnlock(
   const inhoud = (values: object) =>
     m.trx
       .updateTable('enkelvoudiginformatieobjectVersie')
-      .set({ ...values, beginRegistratie: sql`now()` })
+      .set({ ...values, beginRegistratie: sql`moment_from(begin_registratie)` })
       .where('enkelvoudiginformatieobjectId', '=', row.id)
       .where('versie', '=', row.versie)
       .execute()

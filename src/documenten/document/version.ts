@@ -1,5 +1,5 @@
 // The row of a version, and what it takes from the type.
-import type { Insertable } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import type { Mutation } from '../../core/mutate.ts'
 import type { InvalidParam } from '../../core/problem.ts'
 import type { EnkelvoudiginformatieobjectVersie } from '../../database/types.ts'
@@ -17,5 +17,10 @@ export const typeColumns = (type: Documenttype) => ({
 
 /** Writes a version as it is. The caller holds the document, and has judged the values. */
 export async function insertVersion(m: Mutation, values: Insertable<EnkelvoudiginformatieobjectVersie>): Promise<void> {
-  await m.trx.insertInto('enkelvoudiginformatieobjectVersie').values(values).execute()
+  const beginRegistratie = sql<string>`moment_from((select max(begin_registratie) from enkelvoudiginformatieobject_versie
+    where enkelvoudiginformatieobject_id = ${values.enkelvoudiginformatieobjectId}))`
+  await m.trx
+    .insertInto('enkelvoudiginformatieobjectVersie')
+    .values({ ...values, beginRegistratie })
+    .execute()
 }

@@ -86,7 +86,10 @@ export async function changeZaak(
     ([name, value]) =>
       name !== 'laatstGeopend' && JSON.stringify(value) !== JSON.stringify(oud[name as keyof typeof oud]),
   )
-  const values = { ...encoded(columns, json), ...(changed && { laatstGemuteerd: sql<string>`now()` }) }
+  const values = {
+    ...encoded(columns, json),
+    ...(changed && { laatstGemuteerd: sql<string>`moment_from(laatst_gemuteerd)` }),
+  }
   if (Object.keys(values).length > 0) await m.trx.updateTable('zaak').set(values).where('id', '=', kern.id).execute()
   if (given.relevanteAndereZaken || given.gerelateerdeZaken) await writeRelations(m, kern.id, relaties, given)
   await recordBeside()

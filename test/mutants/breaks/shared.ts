@@ -920,6 +920,20 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/idempotency.test.ts'],
   },
   {
+    what: 'a line of a trail is not before the one above it',
+    file: 'src/core/records.ts',
+    search: 'select aanmaakdatum from audit where hoofd_object_uuid = ${mainObject} order by id desc limit 1',
+    replace: 'select aanmaakdatum from audit where hoofd_object_uuid = ${mainObject} and false',
+    tests: ['test/zaken/moments.test.ts'],
+  },
+  {
+    what: 'a case that is touched tells a later moment',
+    file: 'src/zaken/lock.ts',
+    search: 'moment_from(laatst_gemuteerd)',
+    replace: 'now()',
+    tests: ['test/zaken/moments.test.ts'],
+  },
+  {
     what: 'a transaction in progress is not judged',
     file: 'src/database/outcome.ts',
     search: "if (status === 'in progress') return hasCrashed ? false : undefined",
