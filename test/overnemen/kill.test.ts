@@ -32,6 +32,7 @@ const BESIDE = [
   'worker_crash',
   'data_key',
   'key_holder',
+  'server_life',
   'poort',
   'migration',
   'periodic_job',
