@@ -7,6 +7,7 @@ import { fault, forbidden, invalid, Problem } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
 import { askEach } from '../services/services.ts'
 import { resolveLink } from './links.ts'
+import { noteResource } from './verwerkingen.ts'
 
 /** The parameter `expand`: a comma-separated list of dotted paths. */
 export const ExpandQuery = {
@@ -155,7 +156,10 @@ export async function* selectFields<R extends object>(
   const choice = readFields(fields, tree, 1)
   const wanted = wantedBy(choice)
   requireScopes(request, wanted)
-  for await (const resource of expandGroups(request, resources as Resource[], wanted)) yield pick(resource, choice) as R
+  for await (const resource of expandGroups(request, resources as Resource[], wanted)) {
+    noteResource(request, resource)
+    yield pick(resource, choice) as R
+  }
 }
 
 /** What is wanted of a resource; names in small letters. Relations are those of the tree, groups all others. */

@@ -116,6 +116,28 @@ export function noteText(request: FastifyRequest, text: string): void {
   if (shown.zaken.size + shown.objecten.size + shown.rollen.size > MOST_NOTED) logSoFar(request)
 }
 
+/** What of a resource says what it is, or is of. */
+const NAMING = ['url', 'zaak', 'gerelateerdAan', 'object', 'informatieobject', 'enkelvoudiginformatieobject', 'besluit']
+
+/** Notes a resource that was read, with what was included in it: of an answer with some of its fields the text need not tell. */
+export function noteResource(request: FastifyRequest, resource: Record<string, unknown>): void {
+  const { server } = request
+  if (!server.hasMany && !server.acts) return
+  const named = NAMING.flatMap((name) => (typeof resource[name] === 'string' ? [[name, resource[name]]] : []))
+  noteText(request, JSON.stringify(Object.fromEntries(named)))
+  for (const included of Object.values(resource._expand ?? {}))
+    for (const one of [included].flat())
+      if (typeof one === 'object' && one !== null) noteResource(request, one as Record<string, unknown>)
+}
+
+/** Notes a document that is shown without its address. */
+export function noteDocument(request: FastifyRequest, uuid: string): void {
+  const shown = knownOf(request)?.shown
+  if (!shown || shown.isChange) return
+  note(shown.objecten, uuid)
+  if (shown.objecten.size > MOST_NOTED) logSoFar(request)
+}
+
 /** Notes somebody who was asked for, or shown, by one of his numbers. */
 export function notePerson(request: FastifyRequest, member: Searched, value: string): void {
   const { shown } = currentOf(request)

@@ -13,7 +13,7 @@ import {
 } from '../../documenten/import/control.ts'
 import { dialectOf } from '../../documenten/import/dialect.ts'
 import { createDraftOfRest, listConcepten, requestDryRun } from '../../documenten/import/draft.ts'
-import { hasReport, sendReport } from '../../documenten/import/index.ts'
+import { hasRows, sendReport } from '../../documenten/import/index.ts'
 import { sharedReason } from '../../documenten/import/judge.ts'
 import { ndjsonStream } from '../../documenten/import/ndjson.ts'
 import { csvStream, reportCharset } from '../../documenten/import/report.ts'
@@ -96,7 +96,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       progress: isActive || row.startedAt ? (await readProgress(row.uuid))?.values : null,
       stopped: stoppedText(row),
       canContinue: canContinue(row),
-      hasReport: hasReport(row),
+      hasReport: hasRows(row),
       notImported: row.total - row.succeeded,
       kinds: kinds.slice(0, MAX_KINDS),
       moreKinds: kinds.length > MAX_KINDS,
@@ -162,7 +162,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   // Streamed: it may be all rows of the file.
   app.get('/imports/:uuid/niet-geimporteerd', { config: viewer }, async (request, reply) => {
     const row = await importOfRequest(request)
-    if (!hasReport(row)) throw notFound(t('Dit bestand is er pas als de import is gestopt.'))
+    if (!hasRows(row)) throw notFound(t('Dit bestand is er pas als de import is gestopt.'))
     countStream(request, reply)
     const dialect = dialectOf(row)
     if (dialect.kind === 'ndjson')
@@ -209,7 +209,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   // The rows that failed, as a file of their own: it goes through the same steps.
   app.post('/imports/:uuid/opnieuw', { config: operator }, async (request, reply) => {
     const row = await importOfRequest(request)
-    if (!hasReport(row)) throw notFound(t('Dit kan pas als de import is gestopt.'))
+    if (!hasRows(row)) throw notFound(t('Dit kan pas als de import is gestopt.'))
     const uuid = await mutateFromPage(request, async (m) => {
       const made = await createDraftOfRest(m, row, signedIn(request).gebruikersnaam)
       await requestDryRun(m, made.uuid)

@@ -16,6 +16,7 @@ import { Moment, Url, Uuid } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { CursorQuery, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { countStream } from '../../http/stream.ts'
+import { noteDocument } from '../../http/verwerkingen.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { charsetNamed } from './charset.ts'
 import {
@@ -246,10 +247,11 @@ const LINGER_MS = 30_000
 const PAUSED = 'Gepauzeerd.'
 const WAITS_FOR_TURN = 'Wacht op zijn beurt: een andere import gaat voor.'
 
-/** Whether there is a report: the import has ended, and had rows. */
-export function hasReport(row: ImportRow): boolean {
-  return (row.status === 'finished' || row.status === 'error') && row.header !== null && row.total > 0
-}
+/** Whether there is a report: the import has ended. Of one without rows, or without a file, it is the header. */
+const hasReport = ({ status }: ImportRow): boolean => status === 'finished' || status === 'error'
+
+/** Whether its report has rows. */
+export const hasRows = (row: ImportRow): boolean => hasReport(row) && row.header !== null && row.total > 0
 
 /** Answers with the report. */
 export function sendReport(
@@ -262,16 +264,17 @@ export function sendReport(
   if (!hasReport(row)) throw notFound()
   countStream(request, reply)
   const dialect = dialectOf(row)
-  const header = row.header as string[]
+  const header = (row.header as string[] | null) ?? []
+  const rows = reportRows(reader, row, { ...options, shows: (document) => noteDocument(request, document) })
   if (dialect.kind === 'ndjson')
     return reply
       .type('application/x-ndjson')
       .header('content-disposition', `attachment; filename="report-${row.uuid}.ndjson"`)
-      .send(reportNdjson(header, reportRows(reader, row, options)))
+      .send(reportNdjson(header, rows))
   return reply
     .type(`text/csv; charset=${reportCharset(dialect)}`)
     .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)
-    .send(reportCsv(header, reportRows(reader, row, options), { ...options, dialect }))
+    .send(reportCsv(header, rows, { ...options, dialect }))
 }
 
 const KINDS = new Map<string, 'csv' | 'ndjson'>([

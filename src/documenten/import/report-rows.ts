@@ -12,12 +12,18 @@ const PAGE_BYTES = 1024 * 1024
  * The rows of a report in the order of the file, read in stretches. Rows without a result are those that an import
  * which stopped did not get to: the batch that was in progress, and the rest that was never tried.
  * @param options.which only those that were refused (`mislukt`), or also those that were not tried (`rest`)
+ * @param options.shows is told of each document that a row became
  */
 export async function* reportRows(
   { sql }: Reader,
   row: ImportRow,
-  options: { toegekend: boolean; which?: 'mislukt' | 'rest' | undefined },
+  options: {
+    toegekend: boolean
+    which?: 'mislukt' | 'rest' | undefined
+    shows?: (document: string) => void
+  },
 ): AsyncGenerator<ReportLine> {
+  if (row.total === 0) return
   const header = row.header as string[]
   const columns = { uuid: placeOf(header, 'uuid'), identificatie: placeOf(header, 'identificatie') }
   const reden = row.reason ?? 'De import is gestopt.'
@@ -35,6 +41,7 @@ export async function* reportRows(
     for (const { number, cells, succeeded, remark, document_uuid, identificatie } of rows) {
       after = number
       if (options.which === 'mislukt' ? succeeded !== false : options.which === 'rest' && succeeded) continue
+      if (document_uuid) options.shows?.(document_uuid)
       if (options.toegekend && succeeded) {
         while (cells.length < header.length) cells.push('') // empty cells at the end may be missing
         cells[columns.uuid] ||= document_uuid ?? ''
