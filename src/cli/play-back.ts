@@ -9,7 +9,7 @@ import { reasonOf, untilThere, type Waiting } from '../overnemen/patience.ts'
 import { makeDry, NoWayBack, openJournal, planPlayback } from '../overnemen/playback/journal.ts'
 import { play } from '../overnemen/playback/play.ts'
 import { NEVER, playbackCsv } from '../overnemen/playback/report.ts'
-import { meet, openTarget } from '../overnemen/playback/target.ts'
+import { knownCases, meet, openTarget } from '../overnemen/playback/target.ts'
 import { SourceUnavailable } from '../overnemen/source.ts'
 import { nameOf } from '../overnemen/takeover.ts'
 import { openLog } from '../telemetry/log.ts'
@@ -78,7 +78,7 @@ async function playBack(options: Options, { readUrl, readNumber, stopSignal, wai
         { free: boolean }[]
       >`select pg_try_advisory_lock(hashtext(current_schema() || ' terugspelen')) as free`
       if (!lock?.free) throw new UsageError('another command plays back at this moment')
-      await requireThere(target)
+      await requireThere(target, await knownCases(connection, takeover.id))
       if (dry) await makeDry(connection)
       const sql = dry ? connection : database.sql
       const moment = vanaf === 'omschakeling' ? undefined : new Date(vanaf).toISOString()
@@ -109,8 +109,8 @@ async function playBack(options: Options, { readUrl, readNumber, stopSignal, wai
 }
 
 /** @throws UsageError when it does not answer as a service of the standard, or does not know the client */
-async function requireThere(target: ReturnType<typeof openTarget>): Promise<void> {
-  const status = await meet(target).catch((error) => {
+async function requireThere(target: ReturnType<typeof openTarget>, known: string[]): Promise<void> {
+  const status = await meet(target, known).catch((error) => {
     if (!(error instanceof SourceUnavailable)) throw error
     throw new UsageError(reasonOf(`SourceUnavailable ${error.code}`, 'en'))
   })

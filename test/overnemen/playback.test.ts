@@ -1,6 +1,6 @@
 // The way back: what changed here since the switch is played to the APIs of the old installation.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -9,7 +9,7 @@ import { ownAddress } from '../../src/http/links.ts'
 import { makeDry, NoWayBack, openJournal, planPlayback } from '../../src/overnemen/playback/journal.ts'
 import { play } from '../../src/overnemen/playback/play.ts'
 import { playbackCsv } from '../../src/overnemen/playback/report.ts'
-import { meet, openTarget } from '../../src/overnemen/playback/target.ts'
+import { knownCases, meet, openTarget } from '../../src/overnemen/playback/target.ts'
 import { beginRound } from '../../src/overnemen/round.ts'
 import { SourceUnavailable } from '../../src/overnemen/source.ts'
 import { switchOver, type Takeover } from '../../src/overnemen/takeover.ts'
@@ -63,7 +63,7 @@ async function playBack({ database, parts, config }: TestApp, { dry = false, url
   const connection = await database.sql.reserve()
   const target = openTarget({ url, clientId: 'beheer', secret: SECRET })
   try {
-    await meet(target)
+    t.equal(await meet(target, await knownCases(database.sql, takeover!.id)), 200)
     if (dry) await makeDry(connection)
     const sql = dry ? connection : database.sql
     const journal = openJournal(sql, await planPlayback(sql, takeover!, url, { moment: undefined }))
@@ -115,6 +115,33 @@ async function made(test: TestApp, path: string, body: object): Promise<Json> {
   const answer = await test.call('POST', path, body, CRS)
   if (answer.status >= 300) throw new Error(`${path} ${answer.status} ${answer.text}`)
   return answer.body
+}
+
+/** Between the two: an answer may be lost, or be another status. @returns its address */
+async function givenProxy(
+  t: { teardown(work: () => unknown): unknown },
+  address: string,
+  judge: (request: IncomingMessage, body: Buffer) => 'lost' | number | undefined,
+): Promise<string> {
+  const proxy = createServer((async (request, response) => {
+    const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>))
+    const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...headers } = request.headers
+    const answer = await fetch(address + request.url, {
+      method: request.method!,
+      headers: headers as Record<string, string>,
+      ...(body.length > 0 && { body }),
+    })
+    const text = Buffer.from(await answer.arrayBuffer())
+    const judged = judge(request, body)
+    if (judged === 'lost') request.socket.destroy()
+    else if (judged === undefined) {
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' })
+      response.end(text)
+    } else response.writeHead(judged, { 'content-type': 'application/json' }).end('{}')
+  }) as RequestListener)
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => proxy.close())
+  return `http://127.0.0.1:${(proxy.address() as { port: number }).port}`
 }
 
 /** Changes of all sorts: a case that is made and closed, documents with versions, and what existed. */
@@ -286,30 +313,14 @@ t.test('a connection that is lost at any request neither loses nor doubles anyth
   // Of each change the answer is lost once: the other side did it, and nobody heard.
   let lost = 0
   const seen = new Set<string>()
-  const proxy = createServer((async (request, response) => {
-    const chunks = await Array.fromAsync(request as AsyncIterable<Buffer>)
-    const body = Buffer.concat(chunks)
-    const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...headers } = request.headers
-    const answer = await fetch(address + request.url, {
-      method: request.method!,
-      headers: headers as Record<string, string>,
-      ...(body.length > 0 && { body }),
-    })
-    const text = Buffer.from(await answer.arrayBuffer())
-    const isUpload = String(headers['content-type']).startsWith('multipart')
+  const url = await givenProxy(t, address, (request, body) => {
+    const isUpload = String(request.headers['content-type']).startsWith('multipart')
     const key = `${request.method} ${request.url} ${isUpload ? '' : body.subarray(0, 4000)}`
-    if (request.method !== 'GET' && !seen.has(key)) {
-      seen.add(key)
-      lost++
-      request.socket.destroy()
-      return
-    }
-    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' })
-    response.end(text)
-  }) as RequestListener)
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => proxy.close())
-  const url = `http://127.0.0.1:${(proxy.address() as { port: number }).port}`
+    if (request.method === 'GET' || seen.has(key)) return undefined
+    seen.add(key)
+    lost++
+    return 'lost'
+  })
   let played: Awaited<ReturnType<typeof playBack>> | undefined
   for (let attempt = 0; attempt < 80 && !played; attempt++)
     played = await playBack(here, { url }).catch((error) => {
@@ -330,3 +341,38 @@ t.test('a connection that is lost at any request neither loses nor doubles anyth
     else t.same(counted[0], t.context)
   }
 })
+
+t.test(
+  'a damaged row over there stops what needs it, and nothing else, and the report says by which SQL it is found',
+  async (t) => {
+    const { old, here, address } = await givenSwitched(t)
+    const { rol, zaak } = await change(here)
+    const damaged = `/zaken/${uuidOf(KIND.zaak, 1)}`
+    let [isLost, isWell] = [false, false]
+    const url = await givenProxy(t, address, (request) => {
+      const path = String(request.url)
+      if (isWell) return undefined
+      if (path.endsWith(damaged) || path.includes('/zaken?page=')) return 500
+      if (request.method === 'GET' && path.includes('/rollen?')) return 500
+      if (request.method !== 'POST' || !path.endsWith('/rollen') || isLost) return undefined
+      isLost = true
+      return 'lost'
+    })
+    await t.rejects(playBack(here, { url }), SourceUnavailable)
+    const played = await playBack(here, { url })
+    t.match(statesOf(played, 'zaak'), { created: 2, refused: 1, deleted: 1 })
+    t.match(statesOf(played, 'rol'), { sent: 1 }, 'it is not made a second time')
+    t.match(played.csv, new RegExp(`rol,.*${rol.uuid},geweigerd,,"?select \\* from zaken_rol where zaak_id = `))
+    t.match(
+      played.csv,
+      new RegExp(`zaak,.*${uuidOf(KIND.zaak, 1)},geweigerd,,.?select \\* from zaken_zaak where uuid = `),
+    )
+    const there = await thereOf(here, zaak.url)
+    const rollen = await old.database.sql`select from rol r join zaak z on z.id = r.zaak_id where z.uuid = ${there}`
+    t.equal(rollen.length, 1)
+    isWell = true
+    const mended = await playBack(here, { url })
+    t.match(statesOf(mended, 'rol'), { created: 1 })
+    t.same(statesOf(mended, 'zaak').refused, undefined)
+  },
+)

@@ -5,10 +5,12 @@ import { expected } from '../../database/rows.ts'
 import { FEEDS } from '../../feed/kinds.ts'
 import { PATHS } from '../../http/links.ts'
 import type { Json } from '../api/client.ts'
+import { type Page, rowsPast } from '../api/pages.ts'
 import { differing, isSame, NOT_YET, withoutNulls } from './body.ts'
 import { makeDocument, updateDocument } from './documents.ts'
 import type { Item, PlayRemark, State } from './journal.ts'
 import { BACK, type BackKind, backKindOf, REMOVED } from './kinds.ts'
+import { unreadable, withRepair } from './repair.ts'
 import {
   bodyOf,
   inTheirWords,
@@ -45,7 +47,7 @@ export async function play(playback: Playback, signal: AbortSignal, told: () => 
         } catch (error) {
           if (!(error instanceof NotTaken)) throw error
           counts.refused++
-          await playback.journal.save(item, { remarks: error.remarks })
+          await playback.journal.save(item, { remarks: await withRepair(playback, kind, item, error.remarks) })
         }
         told()
       }
@@ -221,21 +223,43 @@ async function findThere(playback: Playback, kind: BackKind, item: Item, ours: J
   const query = new URLSearchParams()
   if (kind.number) for (const name of kind.number) query.set(name, String(theirs[name]))
   else if (kind.owner) query.set(kind.owner, String(theirs[kind.owner]))
-  let path: string | undefined = `${await collectionOf(playback, kind, item)}?${query}`
-  while (path) {
-    const { body: page } = await target.ask('GET', path)
-    const { results = page, next } = (page ?? {}) as { results?: unknown; next?: string | null }
-    const rows = (Array.isArray(results) ? results : []) as Json[]
+  const collection = await collectionOf(playback, kind, item)
+  const fields = kind.number ?? Object.keys(body)
+  const seen: string[] = []
+  const among = async (rows: Json[]) => {
+    seen.push(...rows.map(uuidOfAnswer))
     const known = await journal.known(rows.map(uuidOfAnswer))
-    const fields = kind.number ?? Object.keys(body)
-    const same = rows.find(
+    return rows.find(
       (row) =>
         !known.has(uuidOfAnswer(row)) && fields.every((name) => !(name in row) || isPartOf(body[name], row[name])),
     )
+  }
+  for (let path: string | undefined = `${collection}?${query}`; path; ) {
+    const { status, body: page } = await target.ask('GET', path)
+    const { results = page, next } = (page ?? {}) as { results?: unknown; next?: string | null }
+    if (status === 404) return undefined
+    if (status !== 200) {
+      // One row that cannot be shown may be the one that is looked for: nothing is made a second time.
+      const past = await rowsPast(
+        (at, size) => pageOf(target, `${collection}?${query}&page=${at}&pageSize=${size}`),
+        1,
+        100,
+      )
+      const same = past && (await among(past.rows))
+      if (same) return uuidOfAnswer(same)
+      throw unreadable(kind, item, seen)
+    }
+    const same = await among((Array.isArray(results) ? results : []) as Json[])
     if (same) return uuidOfAnswer(same)
     path = next?.startsWith(target.base) ? next.slice(target.base.length) : undefined
   }
   return undefined
+}
+
+async function pageOf(target: Playback['target'], path: string): Promise<Page> {
+  const { status, body } = await target.ask('GET', path)
+  const { results = body } = (body ?? {}) as { results?: unknown }
+  return { status, results: (Array.isArray(results) ? results : []) as Json[] }
 }
 
 /** Whether all that the first says stands in the second. */

@@ -22,7 +22,9 @@ const REMEDIES: Record<string, string> = {
   ontbreekt: 'Ga na wie het daar verwijderde.',
   recht: 'Geef de client alle autorisaties en speel opnieuw.',
   regel: 'Herstel de oorzaak en speel opnieuw, of doe het daar met de hand.',
-  fout: 'Kijk in het log van de andere kant, en speel opnieuw.',
+  fout: 'Laat de beheerder van de andere kant de rij herstellen (bij waarde staat de SQL voor Open Zaak), en speel opnieuw.',
+  'rij-beschadigd':
+    'Laat de beheerder van de andere kant de rij zoeken (bij waarde staat de SQL voor Open Zaak) en herstellen, en speel opnieuw.',
 }
 
 /** What no playback brings back, whatever is in it. */

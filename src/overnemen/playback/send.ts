@@ -28,14 +28,15 @@ export class NotTaken extends Error {
   }
 }
 
-const refusal = (code: string, text: string, field = ''): PlayRemark => ({
+const refusal = (code: string, text: string, field = '', value = ''): PlayRemark => ({
   outcome: 'geweigerd',
   code,
   field,
-  value: '',
+  value,
   text,
 })
-export const refuse = (code: string, text: string, field = ''): NotTaken => new NotTaken([refusal(code, text, field)])
+export const refuse = (code: string, text: string, field = '', value = ''): NotTaken =>
+  new NotTaken([refusal(code, text, field, value)])
 export const remark = (code: string, field: string, text: string, value = ''): PlayRemark => ({
   outcome: 'gemarkeerd',
   code,

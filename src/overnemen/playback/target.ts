@@ -2,6 +2,7 @@
 // sent it looks first whether it arrived.
 import type { Dispatcher } from 'undici'
 import { signToken } from '../../autorisaties/clients.ts'
+import type { ReadSql } from '../../database/database.ts'
 import { parsed, textOf } from '../api/answer.ts'
 import type { Json } from '../api/client.ts'
 import { paced } from '../pace.ts'
@@ -110,11 +111,28 @@ export function openTarget(options: {
   }
 }
 
-/** Asks for a page of cases, by which it also tells how it names itself. @returns the status of the answer */
-export async function meet(target: Target): Promise<number> {
-  const { status, body } = await target.ask('GET', '/zaken/api/v1/zaken?page=1')
-  const { results } = (body ?? {}) as { results?: { url?: unknown }[] }
-  const [, named] = /^(https?:.*)\/zaken\/api\/v1\/zaken\//.exec(String(results?.[0]?.url ?? '')) ?? []
-  if (named !== undefined) target.base = named
-  return status
+/**
+ * Asks for a case, by which it also tells how it names itself: for one that was taken over, and only when there is none for a page of
+ * cases, which one damaged row keeps from being shown.
+ * @param known uuids of cases that were taken over
+ * @returns the status of the last answer
+ */
+export async function meet(target: Target, known: string[] = []): Promise<number> {
+  let last = 404
+  for (const path of [...known.map((uuid) => `/${uuid}`), '?page=1', '?page=1&pageSize=1', '?page=2&pageSize=1']) {
+    const { status, body } = await target.ask('GET', `/zaken/api/v1/zaken${path}`)
+    const { results, url = results?.[0]?.url } = (body ?? {}) as { url?: unknown; results?: { url?: unknown }[] }
+    const [, named] = /^(https?:.*)\/zaken\/api\/v1\/zaken\//.exec(String(url ?? '')) ?? []
+    if (named !== undefined) target.base = named
+    last = status
+    if (status === 200 || status === 403) break
+  }
+  return last
+}
+
+/** Some cases that the other side had when it was taken over from it. */
+export async function knownCases(sql: ReadSql, takeover: number): Promise<string[]> {
+  const rows = await sql<{ uuid: string }[]>`
+    select uuid from takeover_object where takeover_id = ${takeover} and kind = 'zaak' order by uuid limit 5`
+  return rows.map(({ uuid }) => uuid)
 }
