@@ -4414,14 +4414,15 @@ AS $function$
   ) select count(*)::integer from removed
 $function$;
 
--- Refuses while a takeover is under way that lets nothing be changed.
+-- Refuses while a takeover is under way that lets nothing be changed. A merge closes only what it brought.
 CREATE OR REPLACE FUNCTION require_switch()
  RETURNS void
  LANGUAGE plpgsql
  STABLE
 AS $function$
 begin
-  if exists (select from takeover where read_only and status <> 'omgeschakeld' and not trial) then
+  if exists (select from takeover where read_only and status <> 'omgeschakeld' and not trial
+      and settings ->> 'samenvoegen' is distinct from 'true') then
     raise exception 'taken over, and read-only until the switch'
       using errcode = 'integrity_constraint_violation', constraint = 'takeover_read_only';
   end if;
@@ -4547,12 +4548,17 @@ CREATE OR REPLACE FUNCTION taken_over(object uuid, component text)
  LANGUAGE plpgsql
  STABLE
 AS $function$
+declare closed boolean;
 begin
   if not exists (select from takeover where status <> 'omgeschakeld' and not trial) then return false; end if;
   if component in ('zrc', 'drc', 'brc', 'ztc') then perform require_switch(); end if;
-  if not exists (select from takeover_object w join takeover o on o.id = w.takeover_id
-    where w.uuid = object and o.status <> 'omgeschakeld') then return false; end if;
-  perform require_switch();
+  select bool_or(o.read_only) into closed from takeover_object w join takeover o on o.id = w.takeover_id
+    where w.uuid = object and o.status <> 'omgeschakeld';
+  if closed is null then return false; end if;
+  if closed then
+    raise exception 'taken over, and read-only until the switch'
+      using errcode = 'integrity_constraint_violation', constraint = 'takeover_read_only';
+  end if;
   return true;
 end $function$;
 

@@ -4,10 +4,17 @@ import { isShort, type SecretBox } from '../core/secret-box.ts'
 import { one } from '../database/rows.ts'
 import { isUuid } from '../lib/uuid.ts'
 import type { Addresses } from './addresses.ts'
+import { ownUuids } from './own-work.ts'
 import type { ApplicatieRow, Finding } from './source.ts'
 import type { Sql, Written } from './write.ts'
 
-type Options = { overneming: number; round: number; addresses: Addresses }
+type Options = {
+  overneming: number
+  round: number
+  addresses: Addresses
+  /** A client id that a client of ours has is left out. */
+  apart?: boolean
+}
 
 /**
  * Writes each that changed since it was last taken over, by a checksum, and its secrets.
@@ -18,7 +25,7 @@ export async function writeApplicaties(
   sql: Sql,
   box: SecretBox,
   given: ApplicatieRow[],
-  { overneming, round, addresses }: Options,
+  { overneming, round, addresses, apart = false }: Options,
   findings: Finding[],
 ): Promise<Written> {
   const counts: Written = { seen: given.length, written: 0, unchanged: 0, refused: 0 }
@@ -29,6 +36,22 @@ export async function writeApplicaties(
         ...{ kind: 'applicatie', key: uuid, identificatie: applicatie.label },
         ...{ outcome: 'gemarkeerd', code, field, text },
       })
+    if ((await ownUuids(sql, overneming, 'applicatie', [uuid])).size > 0) {
+      findings.push({
+        ...{ kind: 'applicatie', key: uuid, identificatie: applicatie.label, outcome: 'geweigerd', code: 'eigen-werk' },
+        text: 'Hier staat een applicatie van hier met deze uuid: zij blijft zoals zij is.',
+      })
+      counts.refused++
+      continue
+    }
+    const others = apart ? await clientsOfOurs(sql, overneming, applicatie.client_ids) : new Set<string>()
+    for (const clientId of others)
+      remark(
+        'botst-client',
+        `Client-id ${clientId} is hier van een eigen applicatie: hij houdt de rechten van hier, en krijgt deze er niet bij.`,
+        'clientIds',
+      )
+    applicatie.client_ids = applicatie.client_ids.filter((clientId) => !others.has(clientId))
     const rights = applicatie.autorisaties.map(({ type, ...right }) => {
       const place = addresses.toUuid(type, 'applicatie', 'autorisaties')
       return {
@@ -71,6 +94,20 @@ export async function writeApplicaties(
     else remark('geheim-onbekend', 'De bron toont geen geheimen: geef de clients nieuwe, of neem over uit de database.')
   }
   return counts
+}
+
+/** Which of these client ids an applicatie of ours has. */
+async function clientsOfOurs(sql: Sql, overneming: number, clientIds: string[]): Promise<Set<string>> {
+  const rows = await sql<{ client_id: string; uuid: string }[]>`
+    select c.client_id, a.uuid from applicatie_client c join applicatie a on a.id = c.applicatie_id
+    where c.client_id = any(${clientIds}::text[])`
+  const ours = await ownUuids(
+    sql,
+    overneming,
+    'applicatie',
+    rows.map(({ uuid }) => uuid),
+  )
+  return new Set(rows.flatMap(({ client_id, uuid }) => (ours.has(uuid) ? [client_id] : [])))
 }
 
 async function writeClients(

@@ -5,7 +5,7 @@ import type postgres from 'postgres'
 import { isLastStatustype } from '../catalogi/type-relations.ts'
 import { type Hoofdtype, shareDay, TYPE_KEY } from '../catalogi/versions.ts'
 import { kyselyOn } from '../database/database.ts'
-import { expected } from '../database/rows.ts'
+import { expected, one } from '../database/rows.ts'
 import { isOwnKey } from '../documenten/storage/index.ts'
 import { enqueue } from '../jobs/queue.ts'
 import { NIL } from '../lib/uuid.ts'
@@ -13,6 +13,7 @@ import { type AddressCounts, addCounts } from './addresses.ts'
 import { goneBelow, goneMain, MAIN, READ_WITH } from './changes.ts'
 import { KINDS, kindOf, placeOf, type Taken } from './kinds.ts'
 import { countsPerYear, moveNumbers, numberPerYear, numbersHere } from './numbers.ts'
+import { clashes } from './own-work.ts'
 import type { Finding, Portion, Source } from './source.ts'
 import type { Takeover, TakeoverParts } from './takeover.ts'
 import type { Sql } from './write.ts'
@@ -237,7 +238,14 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
         or r.kind = 'bestand' and not exists (
           select from enkelvoudiginformatieobject e join takeover_content i on i.enkelvoudiginformatieobject_id = e.id
           join takeover_file b on b.id = i.takeover_file_id where e.uuid::text = r.key and b.state <> 'klaar'))`
-  if (takeover.trial) return { findings, next: null }
+  if (takeover.trial) {
+    const { schema } = one(await sql<{ schema: string }[]>`select current_schema() as schema`)
+    // The tables of the dry run are found first by their name: here both sides are needed.
+    await sql`select set_config('search_path', replace(current_setting('search_path'), ${`${schema}, `}, ''), true)`
+    findings.push(...(await clashes(sql, schema, takeover)))
+    await sql`select set_config('search_path', ${`${schema}, `} || current_setting('search_path'), true)`
+    return { findings, next: null }
+  }
   // Reservations whose number a case or document has by now.
   await sql`
     delete from reserved_zaaknummer r using zaak z
@@ -249,7 +257,8 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
   if (takeover.kind === 'api') {
     const numbers = await numbersHere(sql)
     await moveNumbers(sql, numbers)
-    if (countsPerYear(numbers)) await numberPerYear(sql, config.zaakIdentificatieGenerator)
+    if (countsPerYear(numbers) && !takeover.settings.samenvoegen)
+      await numberPerYear(sql, config.zaakIdentificatieGenerator)
   }
   const [perYear] = await sql`
     select from setting where name = 'ZAAK_IDENTIFICATIE_GENERATOR' and value = 'use-number-per-year'`

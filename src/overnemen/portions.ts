@@ -230,6 +230,7 @@ async function writePortion(
   last = false,
 ): Promise<Done> {
   const addresses = known.counted()
+  const { settings } = takeover
   const findings: Finding[] = [...(portion.faults ?? [])]
   const options = { ...optionsOf(takeover, parts.box.numbers), last }
   const adopted = portion.objects.map(({ kind, object }) => ({
@@ -242,7 +243,15 @@ async function writePortion(
   }
   if (portion.complete) await deleteBelow(sql, portion.complete, adopted)
   if (portion.applicaties)
-    add(await writeApplicaties(sql, parts.box, portion.applicaties, { ...options, addresses }, findings))
+    add(
+      await writeApplicaties(
+        sql,
+        parts.box,
+        portion.applicaties,
+        { ...options, addresses, apart: settings.samenvoegen === true && settings.clients !== 'samen' },
+        findings,
+      ),
+    )
   if (portion.reserveringen) add(await writeReservations(sql, portion.reserveringen))
   if (portion.audit) add(await writeAudit(sql, takeover.id, portion.audit, addresses, parts.box.numbers, findings))
   return { ...counts, findings, addresses: addresses.counts, next: portion.next }

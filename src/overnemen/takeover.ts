@@ -31,6 +31,14 @@ export type Settings = {
   bytes: 'kopieren' | 'laten'
   /** A later round of a database reads only what changed since the one before. */
   wijzigingen?: boolean | undefined
+  /**
+   * Two organisations become one: this one has work of its own, and goes on with it until the switch. `samen`: a client that both have
+   * gets the rights of both.
+   */
+  samenvoegen?: true | undefined
+  clients?: 'apart' | 'samen' | undefined
+  /** Where the source answers, when that is not at its own address. */
+  via?: string | undefined
   /** How much is done side by side. */
   naast: number
   /** Requests or rows a second that the source is asked at most, in every process. */
@@ -152,7 +160,7 @@ export async function startRound(parts: TakeoverParts, takeover: Takeover, sourc
     }
     if (numbers) {
       await moveNumbers(sql, numbers)
-      if (source.numbersPerYear && Object.keys(numbers.zaak).length > 0)
+      if (source.numbersPerYear && !takeover.settings.samenvoegen && Object.keys(numbers.zaak).length > 0)
         await numberPerYear(sql, config.zaakIdentificatieGenerator)
     }
     await queueSteps(sql, locked)
@@ -224,10 +232,11 @@ export async function findTakeover(database: Database, id: number): Promise<Take
 /** Opens the source of a takeover for reading. */
 export async function openSource(parts: TakeoverParts, takeover: Takeover): Promise<Source> {
   const secret = parts.box.open(takeover.secret, takeoverOwner(takeover.uuid))
-  const { naast, tempo, bestanden, bytes, clientId = '' } = takeover.settings
+  const { naast, tempo, bestanden, bytes, clientId = '', via } = takeover.settings
   if (takeover.kind === 'api')
     return apiSource({
       url: takeover.source,
+      via,
       clientId,
       secret,
       naast,
@@ -291,6 +300,8 @@ export async function switchOver(sql: postgres.TransactionSql, { id }: Takeover)
   if (!current || !isSwitchable(current)) return undefined
   await sql`update takeover set status = 'omgeschakeld', switched_at = now(), switch_snapshot = pg_current_snapshot()::text where id = ${id}`
   await signal(sql, 'zaakstroom_settings') // its addresses are ours from now on
+  // Of what was taken over nothing was announced: what waits in a merge is of our own work.
+  if (current.settings.samenvoegen) return 0
   const gone = await sql`delete from delivery where status = 'gepland' returning 1`
   return gone.length
 }

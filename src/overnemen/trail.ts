@@ -5,6 +5,8 @@ import { uuidOf } from '../http/links.ts'
 import type { Numbers } from '../lib/numbers.ts'
 import { isUuid } from '../lib/uuid.ts'
 import type { Addresses } from './addresses.ts'
+import { MAIN } from './changes.ts'
+import { ownUuids } from './own-work.ts'
 import { type RowColumn, unnested } from './rows.ts'
 import type { AuditRow, Finding, Reservering } from './source.ts'
 import type { Sql, Written } from './write.ts'
@@ -69,7 +71,12 @@ export async function writeAudit(
       packed: `\\x${packed.toString('hex')}`,
     })
   }
-  const { from, value, parameters } = unnested('r', [...AUDIT_COLUMNS, PLACE], kept, 2)
+  // What is ours keeps its own trail.
+  const mains = [...new Set(kept.map(({ hoofd_object_uuid }) => String(hoofd_object_uuid)))]
+  const ours = new Set<string>()
+  for (const kind of MAIN) for (const uuid of await ownUuids(sql, takeoverId, kind, mains)) ours.add(uuid)
+  const theirs = kept.filter(({ hoofd_object_uuid }) => !ours.has(String(hoofd_object_uuid)))
+  const { from, value, parameters } = unnested('r', [...AUDIT_COLUMNS, PLACE], theirs, 2)
   const added = await sql.unsafe(
     `insert into audit (id, ${AUDIT_COLUMNS.map(({ name }) => name).join(', ')}) overriding system value
      select $1::bigint + coalesce(r.place, nextval(pg_get_serial_sequence('audit', 'id'))), ${AUDIT_COLUMNS.map(value).join(', ')}
@@ -81,8 +88,8 @@ export async function writeAudit(
   return {
     seen: rows.length,
     written: added.count,
-    unchanged: kept.length - added.count,
-    refused: rows.length - kept.length,
+    unchanged: theirs.length - added.count,
+    refused: rows.length - theirs.length,
   }
 }
 

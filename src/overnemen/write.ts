@@ -20,6 +20,7 @@ import {
 import { type Kind, kindOf, type List, placeOf, type Ref, type Taken } from './kinds.ts'
 import { writeMirrors } from './mirrors.ts'
 import { fingerprint, normalise } from './normalise.ts'
+import { ownerKindOf, ownUuids } from './own-work.ts'
 import { columnsOf, DERIVED } from './row-columns.ts'
 import { type RowColumn, unnested } from './rows.ts'
 import type { Finding } from './source.ts'
@@ -96,8 +97,17 @@ async function writeKind(
     }
     objects.set(object.uuid, { taken, object, hash: fingerprint(kind, object, options.numbers) })
   }
+  const own = await ownWork(sql, kind, [...objects.values()], options)
+  for (const { object } of objects.values()) {
+    if (!own.has(object.uuid)) continue
+    objects.delete(object.uuid)
+    refused(object, 'eigen-werk', OWN_WORK)
+    refusals++
+  }
   const known = await sql<{ uuid: string; hash: Buffer }[]>`
-    select uuid, hash from takeover_object where kind = ${kind.name} and uuid = any(${[...objects.keys()]}::uuid[])`
+    select o.uuid, o.hash from takeover_object o join takeover t on t.id = o.takeover_id
+    where o.kind = ${kind.name} and o.uuid = any(${[...objects.keys()]}::uuid[])
+      and (o.takeover_id = ${options.overneming} or t.status <> 'omgeschakeld')`
   const same: string[] = []
   for (const { uuid, hash } of known) if (objects.get(uuid)?.hash.equals(hash)) same.push(uuid)
   if (same.length > 0) {
@@ -140,6 +150,27 @@ async function writeKind(
     count = written.length
   }
   return { seen: given.length, written: count, unchanged: same.length, refused: refusals }
+}
+
+const OWN_WORK =
+  'Hier staat werk van hier met deze uuid, of dit hoort daarbij: wat hier staat blijft, en dit is niet overgenomen.'
+
+/** Which of these would write over something of ours, or become a part of it. */
+async function ownWork(
+  sql: Sql,
+  kind: Kind,
+  objects: { object: Taken }[],
+  { overneming }: WriteOptions,
+): Promise<Set<string>> {
+  const uuids = objects.map(({ object }) => object.uuid)
+  const owner = ownerKindOf(kind.name)
+  const own = kind.of ? new Set<string>() : await ownUuids(sql, overneming, kind.name, uuids)
+  if (!owner) return own
+  const ownerOf = (object: Taken) => (owner.ref === undefined ? object.uuid : object[owner.ref])
+  const owners = objects.map(({ object }) => ownerOf(object)).filter((one) => typeof one === 'string' && isUuid(one))
+  const ours = await ownUuids(sql, overneming, owner.kind, [...new Set(owners as string[])])
+  for (const { object } of objects) if (ours.has(String(ownerOf(object)))) own.add(object.uuid)
+  return own
 }
 
 // ---- references ----

@@ -284,7 +284,10 @@ t.test('two organisations become one by the takeover tool', async (t) => {
   await organisation('set', A, '--host', 'localhost')
   await organisation('add', '--rsin', C, '--name', 'Cstad', '--host', 'zaken.cstad.nl')
   const more = { ORGANISATION: C, PUBLIC_URL: `http://centrum:${port}` }
-  const taken = await run(['overnemen', 'zaakstroom', A], { more })
+  const unseen = await run(['overnemen', 'zaakstroom', A], { more })
+  t.match(unseen, { code: 64, stderr: /--proef/ }, 'first a person looks what clashes')
+  t.equal((await run(['overnemen', 'zaakstroom', A, '--proef'], { more })).code, 0)
+  const taken = await run(['overnemen', 'zaakstroom', A, '--via', `http://127.0.0.1:${port}`], { more })
   t.equal(taken.code, 0, taken.stderr + taken.stdout)
   const [a, c] = [await rowsOf(A), await rowsOf(C)]
   t.equal(c.zaak, a.zaak)

@@ -78,8 +78,9 @@ type OpenZaakOptions = Options & {
   client?: string
   secretStdin: boolean
 }
+type MergeOptions = Options & { via?: string; botsingen?: string; clients: string }
 /** The APIs of the old installation, and a client of them. */
-type OldApi = { url: string; clientId: string; secret: string }
+type OldApi = { url: string; clientId: string; secret: string; via?: string | undefined }
 
 export function addTo(program: Command): void {
   const overnemen = program
@@ -131,12 +132,29 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     overnemen
       .command('zaakstroom')
       .description('from another organisation of this installation, which has to be served meanwhile')
-      .argument('<rsin>', 'its RSIN; ORGANISATION is the one that takes over'),
-  ).action(async (rsin: string, options: Options) => {
+      .argument('<rsin>', 'its RSIN; ORGANISATION is the one that takes over')
+      .option('--via <url>', 'where this installation answers, when the public name of the other one cannot be reached')
+      .option('--botsingen <how>', 'weigeren: what stands here stays, as the dry run told of each')
+      .option(
+        '--clients <how>',
+        'a client id at both: apart (it keeps its rights of here) or samen (it gets both)',
+        'apart',
+      ),
+  ).action(async (rsin: string, options: MergeOptions) => {
     const { organisation } = readConfig(process.env)
     if (!organisation || organisation === rsin) throw new UsageError('ORGANISATION is the RSIN of the other one')
-    const source = await openOwnSource(rsin, organisation)
-    await takeOver(options, { kind: 'api', ...source }, source)
+    const { botsingen, clients } = options
+    if (botsingen !== undefined && botsingen !== 'weigeren') throw new UsageError('--botsingen is weigeren')
+    if (clients !== 'apart' && clients !== 'samen') throw new UsageError('--clients is apart or samen')
+    const via = options.via === undefined ? undefined : readUrl(options.via, ['http:', 'https:'], '--via')
+    const source = { ...(await openOwnSource(rsin, organisation)), via }
+    const merge = {
+      samenvoegen: true as const,
+      clients: clients as 'apart' | 'samen',
+      via,
+      isDecided: botsingen === 'weigeren',
+    }
+    await takeOver(options, { kind: 'api', ...source, merge }, source)
   })
 
   overnemen
@@ -306,6 +324,8 @@ type From = {
   secret: string
   bestanden?: string | undefined
   clientId?: string
+  /** Two organisations become one; `isDecided`: a person saw what clashes. */
+  merge?: { samenvoegen: true; clients: 'apart' | 'samen'; via: string | undefined; isDecided: boolean }
 }
 /** What the options ask, checked. */
 type Asked = ReturnType<typeof readOptions>
@@ -400,15 +420,19 @@ async function runRound(
   from: From,
 ): Promise<void> {
   const { database } = parts
+  const { merge, ...source } = from
+  if (merge && !proef) await requirePlan(database, from.url, merge.isDecided)
   const stopped = stopSignal()
+  const { samenvoegen, clients, via } = merge ?? {}
   const begin = () =>
     beginRound(parts, {
-      ...from,
+      ...source,
       trial: proef,
       readOnly: !schrijfbaar,
       settings: {
         ...{ clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo },
         wijzigingen: !alles,
+        ...(merge && { samenvoegen, clients, via }),
       },
     })
   // A source that was there before is waited for; one that never was may have a wrong address.
@@ -452,6 +476,23 @@ async function runRound(
   if (json) console.log(JSON.stringify({ ...publicOf(state), steps, faults }))
   else console.log([headline(state), ...steps.map(progressLine), ...faults.map(faultLine)].join('\n'))
   if (state.status !== 'klaar') process.exitCode = 1
+}
+
+/** Before a row is written a person knows what clashes. @throws UsageError until then */
+async function requirePlan({ sql }: Database, url: string, isDecided: boolean): Promise<void> {
+  const source = nameOf(url)
+  const [begun] = await sql`select from takeover where source = ${source} and not trial limit 1`
+  if (begun) return
+  const plans = await sql<{ clashes: number }[]>`
+    select count(r.code) as clashes from takeover t
+    left join takeover_remark r on r.takeover_id = t.id and r.code like 'botst-%'
+    where t.source = ${source} and t.trial and t.status = 'klaar' group by t.id`
+  const [plan] = plans
+  if (!plan) throw new UsageError('look first what clashes with what is here: give --proef, and read its report')
+  if (plan.clashes > 0 && !isDecided)
+    throw new UsageError(
+      `${plan.clashes} objects clash with what is here (botst-… in the report of --proef): mend them, or give --botsingen weigeren`,
+    )
 }
 
 /** Aborted when this process is asked to stop. */

@@ -46,12 +46,15 @@ function secondsIn(header: string | string[] | undefined): number | undefined {
  */
 export function apiClient(options: {
   url: string
+  /** Where it is asked, when its own name cannot be reached from here. */
+  via?: string | undefined
   clientId: string
   secret: string
   connections: number
   tempo?: number | undefined
 }): ApiClient {
-  const base = options.url.replace(/\/+$/, '')
+  const base = (options.via ?? options.url).replace(/\/+$/, '')
+  const host = options.via && { host: new URL(options.url).host, 'x-forwarded-host': new URL(options.url).host }
   // At the first request: a worker seldom takes over.
   const open = async () => {
     const { Agent, request } = await import('undici')
@@ -74,7 +77,7 @@ export function apiClient(options: {
         const answer = await request(base + path, {
           dispatcher: agent,
           signal: AbortSignal.timeout(ms),
-          headers: { authorization: `Bearer ${token}`, accept: '*/*', 'accept-crs': 'EPSG:4326' },
+          headers: { authorization: `Bearer ${token}`, accept: '*/*', 'accept-crs': 'EPSG:4326', ...host },
         })
         if (answer.statusCode !== 429 && answer.statusCode < 502) return await read(answer)
         await answer.body.dump()

@@ -43,6 +43,7 @@ export class TooFewRights extends Error {
 
 type Options = {
   url: string
+  via?: string | undefined
   clientId: string
   secret: string
   naast: number

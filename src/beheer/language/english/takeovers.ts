@@ -176,6 +176,18 @@ export const takeovers: Record<string, string> = {
   Adressen: 'Addresses',
   'oud adres, wordt het onze': 'old address, becomes ours',
   'misschien een oud adres': 'perhaps an old address',
+  'hier staat al eigen werk': 'own work is here already',
+  'uuid staat hier al': 'the uuid is here already',
+  'identificatie staat hier al': 'the identificatie is here already',
+  'domein staat hier al': 'the domain is here already',
+  'client-id is hier al in gebruik': 'the client id is in use here already',
+  'kies welke van de twee blijft; geef in de bron of hier het object een ander nummer en een andere uuid':
+    'choose which of the two stays; give the object another number and uuid in the source or here',
+  'kies welke van de twee blijft': 'choose which of the two stays',
+  'mag zo blijven, of geef een van beide een ander nummer': 'may stay so, or give one of them another number',
+  'geef een van beide catalogi een ander domein': 'give one of the two catalogues another domain',
+  'geef de client een ander client-id, of kies --clients samen':
+    'give the client another client id, or choose --clients samen',
   'staat hier anders volgens de telling': 'differs here by the count',
   'draai een ronde met --alles; blijft het staan, laat dan de bron nakijken':
     'run a round with --alles; if it stays, have the source checked',
