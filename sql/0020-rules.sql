@@ -9,3 +9,29 @@ create or replace function message_of(n notificatie) returns json language sql s
       to_char(n.aanmaakdatum at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
 $$;
 comment on function message_of is 'A message as it goes to whoever delivers it. Its moment has six digits behind the seconds, or none where its sender gave none.';
+
+-- What somebody decided of archiving stays when it is derived again: a paragraph of the law is not lost by a typo that is mended.
+create table archive_by_hand (
+  zaak_id bigint not null references zaak on delete cascade,
+  field text not null constraint archive_by_hand_field_check
+    check (field in ('archiefnominatie', 'archiefactiedatum', 'startdatum_bewaartermijn')),
+  set_by text not null, set_at timestamptz not null default clock_timestamp(),
+  constraint archive_by_hand_pkey primary key (zaak_id, field)
+);
+select describe('archive_by_hand', 'Fields of archiving that somebody set. The others are derived from the resultaattype and what it counts from.',
+  'field', 'Column of table zaak.', 'set_by', 'Who set it, as the audit trail names him.', 'set_at', 'When.');
+
+-- What a service before had, or ours before it was kept where a field comes from: what is not as the outcome says was decided by somebody.
+create function keep_decided_archiving(p_takeover bigint, p_set_by text) returns void language sql as $$
+  insert into archive_by_hand (zaak_id, field, set_by)
+  select z.id, f.field, p_set_by from zaak z left join resultaat_archiving r on r.zaak_id = z.id
+  cross join lateral (values ('archiefnominatie', z.archiefnominatie), ('archiefactiedatum', z.archiefactiedatum::text),
+    ('startdatum_bewaartermijn', z.startdatum_bewaartermijn::text)) f(field, value)
+  where f.value is not null
+    and (z.einddatum is null or f.field <> 'startdatum_bewaartermijn' and z.archiefnominatie <> r.archiefnominatie)
+    and (p_takeover is null or exists (
+      select from takeover_object o where o.takeover_id = p_takeover and o.kind = 'zaak' and o.uuid = z.uuid))
+  on conflict do nothing
+$$;
+comment on function keep_decided_archiving is 'Notes what of archiving is not as the outcome of its case says, of a takeover or of all cases.';
+select keep_decided_archiving(null, '');

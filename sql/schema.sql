@@ -192,6 +192,17 @@ create table applicatie_secret (
 );
 CREATE INDEX applicatie_secret_client_id_idx ON applicatie_secret USING btree (client_id);
 
+-- Fields of archiving that somebody set. The others are derived from the resultaattype and what it counts from.
+create table archive_by_hand (
+  field text not null, -- Column of table zaak.
+  set_at timestamp with time zone not null default clock_timestamp(), -- When.
+  set_by text not null, -- Who set it, as the audit trail names him.
+  zaak_id bigint not null,
+  constraint archive_by_hand_pkey PRIMARY KEY (zaak_id, field),
+  constraint archive_by_hand_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
+  constraint archive_by_hand_field_check CHECK ((field = ANY (ARRAY['archiefnominatie'::text, 'archiefactiedatum'::text, 'startdatum_bewaartermijn'::text])))
+);
+
 -- Audit trail: one row for every change, written in the transaction of that change.
 create table audit (
   aanmaakdatum timestamp with time zone not null default clock_timestamp(), -- When the change was made.
@@ -3929,6 +3940,22 @@ AS $function$
     when run_at > now() then 'gepland'
     else 'wacht'
   end
+$function$;
+
+-- Notes what of archiving is not as the outcome of its case says, of a takeover or of all cases.
+CREATE OR REPLACE FUNCTION keep_decided_archiving(p_takeover bigint, p_set_by text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into archive_by_hand (zaak_id, field, set_by)
+  select z.id, f.field, p_set_by from zaak z left join resultaat_archiving r on r.zaak_id = z.id
+  cross join lateral (values ('archiefnominatie', z.archiefnominatie), ('archiefactiedatum', z.archiefactiedatum::text),
+    ('startdatum_bewaartermijn', z.startdatum_bewaartermijn::text)) f(field, value)
+  where f.value is not null
+    and (z.einddatum is null or f.field <> 'startdatum_bewaartermijn' and z.archiefnominatie <> r.archiefnominatie)
+    and (p_takeover is null or exists (
+      select from takeover_object o where o.takeover_id = p_takeover and o.kind = 'zaak' and o.uuid = z.uuid))
+  on conflict do nothing
 $function$;
 
 -- A name of a kenmerk for comparing: camelCase and snake_case are one name.

@@ -50,6 +50,10 @@ export const TABLES: Record<string, Table> = {
   },
   applicatie_issuer_client: SECRETS,
   applicatie_secret: SECRETS,
+  archive_by_hand: {
+    field: WORD,
+    set_by: 'person',
+  },
   audit: {
     actie: WORD,
     applicatie_id: REFERENCE,

@@ -417,6 +417,22 @@ export interface ApplicatieSecret {
   sealedSecret: Buffer;
 }
 
+export interface ArchiveByHand {
+  /**
+   * Column of table zaak.
+   */
+  field: string;
+  /**
+   * When.
+   */
+  setAt: Generated<string>;
+  /**
+   * Who set it, as the audit trail names him.
+   */
+  setBy: string;
+  zaakId: number;
+}
+
 export interface Audit {
   /**
    * When the change was made.
@@ -5517,6 +5533,7 @@ export interface DB {
   applicatieClientMore: ApplicatieClientMore;
   applicatieIssuerClient: ApplicatieIssuerClient;
   applicatieSecret: ApplicatieSecret;
+  archiveByHand: ArchiveByHand;
   audit: Audit;
   autorisatie: Autorisatie;
   autorisatieType: AutorisatieType;

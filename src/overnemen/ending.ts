@@ -222,6 +222,7 @@ export async function finish(sql: Sql, { config }: Pick<TakeoverParts, 'config'>
         ? 'De zaak heeft een einddatum, maar haar laatste status is niet de eindstatus. Zet de eindstatus of heropen haar.'
         : 'De laatste status is de eindstatus, maar de zaak heeft geen einddatum. Zet de eindstatus opnieuw.',
     })
+  await sql`select keep_decided_archiving(${takeover.id}, 'overgenomen')`
   // Of all that there is: what changed since says little.
   if (!takeover.changes_only) findings.push(...(await addressFindings(sql, takeover)))
   // Bytes that are here are not read again.

@@ -27,7 +27,7 @@ import {
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
-import { rederiveArchivering } from './zaak/archive.ts'
+import { rederiveArchivering, saveArchivering } from './zaak/archive.ts'
 import { Params, withoutDefaults } from './zaak/columns.ts'
 import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 
@@ -193,11 +193,11 @@ async function deleteResultaat(m: Mutation, uuid: string): Promise<void> {
   requireWritable(m, zaak)
   await m.trx.deleteFrom('resultaat').where('id', '=', before.id).execute()
   if (zaak.einddatum !== null)
-    await m.trx
-      .updateTable('zaak')
-      .set({ archiefactiedatum: null, startdatumBewaartermijn: null })
-      .where('id', '=', zaak.id)
-      .execute()
+    await saveArchivering(m, [zaak.id], {
+      archiefnominatie: undefined,
+      archiefactiedatum: null,
+      startdatumBewaartermijn: null,
+    })
   await touchZaak(m, zaak.id)
   const oud = toResultaat(before, m.actor.base)
   recordBelow(m, zaak, {

@@ -35,7 +35,8 @@ import { countUpTo, requireRoom } from './quota.ts'
 import { recordBelow } from './records.ts'
 import { access, HEROPENEN, LEZEN, mayDo, STATUS_ZETTEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
 import { requireTypeOfZaak, type TypeOfZaak, typeLink } from './types.ts'
-import { type Archivering, archiveParts, deriveArchivering, findFollowers, saveArchivering } from './zaak/archive.ts'
+import { type Archivering, archiveParts, deriveArchivering, findFollowers, saveAtClosing } from './zaak/archive.ts'
+import { forgetByHand } from './zaak/archive-by-hand.ts'
 import { NullableReference, Params } from './zaak/columns.ts'
 import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 import { closingFaultsElsewhere } from './zaak/remote-documents.ts'
@@ -321,7 +322,7 @@ async function retentionStart(m: Mutation, { id, hoofdzaakId }: Pick<ZaakCore, '
 async function close(m: Mutation, zaak: ZaakCore, einddatum: string, archivering: Archivering | undefined) {
   await m.sql`update zaak set einddatum = ${einddatum}, laatst_gemuteerd = moment_from(laatst_gemuteerd) where id = ${zaak.id}`
   zaak.einddatum = einddatum
-  if (archivering) await saveArchivering(m, [zaak.id], archivering)
+  if (archivering) await saveAtClosing(m, zaak.id, archivering)
   await archiveParts(m, zaak.id, einddatum)
 }
 
@@ -333,6 +334,7 @@ async function open(m: Mutation, zaak: ZaakCore): Promise<void> {
   }
   const ids = [zaak.id, ...(await findFollowers(m, zaak.id))]
   await m.sql`update zaak set einddatum = null, laatst_gemuteerd = moment_from(laatst_gemuteerd) where id = ${zaak.id}`
+  await forgetByHand(m, ids)
   await m.sql`update zaak set archiefnominatie = null, archiefactiedatum = null, startdatum_bewaartermijn = null
     where id = any(${ids}::bigint[])`
   zaak.einddatum = null

@@ -164,5 +164,5 @@ export async function unlinkBesluit(m: Mutation, zaak: ZaakCore, besluitUuid: st
 
 async function afterBesluit(m: Mutation, zaak: ZaakCore): Promise<void> {
   await touchZaak(m, zaak.id)
-  await rederiveArchivering(m, zaak.id, ['ingangsdatum_besluit', 'vervaldatum_besluit'])
+  await rederiveArchivering(m, zaak.id, ['ingangsdatum_besluit', 'vervaldatum_besluit'], undefined, 'went')
 }

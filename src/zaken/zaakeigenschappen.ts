@@ -218,6 +218,7 @@ async function deleteZaakeigenschap(m: Mutation, { uuid, zaakUuid }: Place): Pro
   const { zaak, before } = await holdOne(m, source, uuid, BIJWERKEN, zaakUuid)
   requireWritable(m, zaak)
   await m.trx.deleteFrom('zaakeigenschap').where('id', '=', before.id).execute()
+  await rederiveArchivering(m, zaak.id, ['eigenschap'], undefined, 'went')
   const oud = toZaakeigenschap(before, m.actor.base)
   const detail = before.naam
   recordBelow(m, zaak, { actie: 'destroy', resource: 'zaakeigenschap', url: oud.url, uuid, detail, oud, nieuw: null })

@@ -145,7 +145,9 @@ export const zaakobjecten: FastifyPluginAsyncTypebox = async (app) => {
     '/zaakobjecten/:uuid',
     { config: access(ONTKOPPELEN), schema: { params: Params } },
     async (request, reply) => {
-      await app.mutate(request.actor, (m) => deleteZaakobject(m, request.params.uuid))
+      await withObjectDates(app, (objects) =>
+        app.mutate(request.actor, (m) => deleteZaakobject(m, request.params.uuid, objects)),
+      )
       return reply.code(204).send()
     },
   )
@@ -314,9 +316,10 @@ async function changeZaakobject(
   return record(m, zaak, actie, oud, uuid)
 }
 
-async function deleteZaakobject(m: Mutation, uuid: string): Promise<void> {
+async function deleteZaakobject(m: Mutation, uuid: string, objects: ObjectDates): Promise<void> {
   const { zaak, before } = await holdOne(m, source, uuid, ONTKOPPELEN)
   await deleteZaakobjecten(m, zaak, [before])
+  await rederive(m, zaak, before.objectType, objects, 'went')
 }
 
 /** Those of them that are there, whatever the rights of the actor. */
@@ -337,9 +340,15 @@ export async function deleteZaakobjecten(m: Mutation, zaak: ZaakCore, rows: read
 }
 
 /** Only these kinds hold days that archiving may count from. */
-async function rederive(m: Mutation, zaak: ZaakCore, objectType: string, objects: ObjectDates): Promise<void> {
-  if (objectType === 'overige' || objectType === 'woz_waarde')
-    await rederiveArchivering(m, zaak.id, ['zaakobject'], objects)
+async function rederive(
+  m: Mutation,
+  zaak: ZaakCore,
+  objectType: string,
+  objects: ObjectDates,
+  change: 'came' | 'went' = 'came',
+): Promise<void> {
+  if (change === 'went' || objectType === 'overige' || objectType === 'woz_waarde')
+    await rederiveArchivering(m, zaak.id, ['zaakobject'], objects, change)
 }
 
 async function record(m: Mutation, zaak: ZaakCore, actie: Actie, oud: object | null, uuid: string) {

@@ -2,8 +2,11 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
-import { notFound } from '../../core/problem.ts'
+import { notFound, Problem } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
+import { deriveArchivering } from '../../zaken/zaak/archive.ts'
+import { byHandOf } from '../../zaken/zaak/archive-by-hand.ts'
+import type { ZaakRow } from '../../zaken/zaak/columns.ts'
 import { formatDate } from '../frame/format.ts'
 import { changedFields, historyOf, isAboutPeople } from '../frame/history.ts'
 import {
@@ -243,6 +246,33 @@ const ON_THE_PAGE = [
   'notities',
 ]
 
+/** Who set what of archiving, and what would be derived today for a case that is closed. */
+async function archivingNow(request: FastifyRequest, zaak: ArchivedZaak) {
+  const { sql } = request.server.reader
+  const byHand = await byHandOf(sql, zaak.id)
+  const now = await wouldBe(request, zaak)
+  const { archiefnominatie, archiefactiedatum } = zaak
+  const differs =
+    now && !(now.archiefnominatie === archiefnominatie && (now.archiefactiedatum ?? null) === archiefactiedatum)
+  return { byHand: Object.fromEntries(byHand), now: differs ? now : undefined }
+}
+
+async function wouldBe({ server, base }: FastifyRequest, zaak: ArchivedZaak) {
+  if (zaak.einddatum === null) return undefined
+  try {
+    return await deriveArchivering(
+      { sql: server.reader.sql, actor: { base } },
+      { ...zaak, einddatum: zaak.einddatum },
+      { objects: new Map() },
+    )
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return undefined // its source says no day, or stands elsewhere
+  }
+}
+type ArchivedZaak = Pick<ZaakRow, 'id' | 'einddatum' | 'hoofdzaakId' | 'archiefnominatie'> &
+  Pick<ZaakRow, 'archiefactiedatum' | 'startdatumBewaartermijn'>
+
 export function registerZaken(app: FastifyInstance): void {
   const config = { access: 'beheer', rol: 'viewer' } as const
 
@@ -271,7 +301,8 @@ export function registerZaken(app: FastifyInstance): void {
       const found = await keysetByNumber<PartLine>(request, app.read, partQuery(path, zaak.id, request, size))
       return { ...expected(PARTS[path]), ...found, rows: found.rows.map(readable) }
     }
-    const [statussen, events, related, ...parts] = await Promise.all([
+    const [archiving, statussen, events, related, ...parts] = await Promise.all([
+      archivingNow(request, zaak),
       part('statussen', 20),
       historyOf(app, request, zaak.uuid, 5),
       relatedTo(request, zaak.id),
@@ -289,6 +320,7 @@ export function registerZaken(app: FastifyInstance): void {
       title: t`Zaak ${zaak.identificatie}`,
       breadcrumbs: [{ path: '/zaken', name: t('Zaken') }],
       zaak,
+      archiving,
       place: drawPlace(zaak.zaakgeometrie, MAX_GEOMETRY),
       producten: zaak.productenOfDiensten as string[],
       kenmerken: zaak.kenmerken as { kenmerk: string; bron: string }[],

@@ -4,7 +4,8 @@ import type { Mutation } from '../../core/mutate.ts'
 import { invalidAll, onObject, Problem } from '../../core/problem.ts'
 import { expected, lastOf, one } from '../../database/rows.ts'
 import { isBeyondDates, isoDuration } from '../../http/duration.ts'
-import { type ObjectDates, sayDates, valueAt } from './object-dates.ts'
+import { byHandOf, forgetByHand } from './archive-by-hand.ts'
+import { type Deriving, type ObjectDates, sayDates, valueAt } from './object-dates.ts'
 
 type Regeling = {
   archiefnominatie: string | null
@@ -34,13 +35,14 @@ type ArchivedZaak = {
 }
 
 /**
- * What archiving becomes of a case with its resultaat; undefined without one.
+ * What archiving becomes of a case with its resultaat; undefined without one. The term counts from the day that somebody set, or else
+ * from the source that the resultaattype names, as that is now.
  * @param settings.objects what objects elsewhere said
- * @param settings.forced derive again, whatever startdatumBewaartermijn stands there
+ * @param settings.forced a source changed: without its day there is no term, whatever stands there
  * @throws Problem 400 `archiefactiedatum-error` when the day has to be known and is not, ObjectsUnasked without `objects`
  */
 export async function deriveArchivering(
-  m: Mutation,
+  m: Deriving,
   zaak: ArchivedZaak,
   { objects, forced = false }: { objects?: ObjectDates; forced?: boolean } = {},
 ): Promise<Archivering | undefined> {
@@ -57,10 +59,10 @@ export async function deriveArchivering(
     >`select einddatum from zaak where id = ${zaak.hoofdzaakId}`
     if (!hoofd?.einddatum) return { archiefnominatie: null, archiefactiedatum: null, startdatumBewaartermijn: null }
   }
-  const brondatum =
-    !forced && zaak.startdatumBewaartermijn
-      ? zaak.startdatumBewaartermijn
-      : await deriveBrondatum(m, zaak, regeling, objects)
+  const byHand = await byHandOf(m.sql, zaak.id)
+  const brondatum = byHand.has('startdatum_bewaartermijn')
+    ? zaak.startdatumBewaartermijn
+    : await deriveBrondatum(m, zaak, regeling, objects)
   if (forced || (brondatum && regeling.archiefactietermijn)) return countFrom(m, brondatum, regeling)
   if (LATER.includes(regeling.afleidingswijze ?? '') || regeling.archiefnominatie === 'blijvend_bewaren')
     return unchanged
@@ -69,7 +71,7 @@ export async function deriveArchivering(
 
 /** What archiving becomes when the term counts from this day; without day or term nobody knows when. */
 async function countFrom(
-  m: Mutation,
+  m: Deriving,
   brondatum: string | null,
   { archiefnominatie, archiefactietermijn }: Pick<Regeling, 'archiefnominatie' | 'archiefactietermijn'>,
 ): Promise<Archivering> {
@@ -84,7 +86,7 @@ async function countFrom(
 const undeterminable = (reason: string) => invalidAll([onObject('archiefactiedatum-error', reason)])
 
 async function deriveBrondatum(
-  m: Mutation,
+  m: Deriving,
   zaak: ArchivedZaak,
   regeling: Regeling,
   objects: ObjectDates,
@@ -135,7 +137,7 @@ async function dayOf(query: PromiseLike<{ dag: string | null }[]>): Promise<stri
 }
 
 /** The latest einddatum among relevanteAndereZaken, ours and elsewhere; null when none has ended. */
-async function deriveFromRelatedZaken(m: Mutation, zaak: ArchivedZaak, objects: ObjectDates): Promise<string | null> {
+async function deriveFromRelatedZaken(m: Deriving, zaak: ArchivedZaak, objects: ObjectDates): Promise<string | null> {
   const rows = await m.sql<{ dag: string | null; url: string | null }[]>`
     select o.einddatum as dag, a.andere_zaak_url as url from zaak_andere_zaak a left join zaak o on o.id = a.andere_zaak_id
     where a.zaak_id = ${zaak.id}`
@@ -150,7 +152,7 @@ async function deriveFromRelatedZaken(m: Mutation, zaak: ArchivedZaak, objects: 
 
 /** The latest day among the objects of the kind that the resultaattype names; `datumkenmerk` may be a path with slashes. */
 async function deriveFromObjects(
-  m: Mutation,
+  m: Deriving,
   zaak: ArchivedZaak,
   { datumkenmerk, objecttype }: Regeling,
   objects: ObjectDates,
@@ -191,7 +193,7 @@ function dayIn(text: string, where: string): string {
   return day
 }
 
-async function plus(m: Mutation, day: string, termijn: string): Promise<string> {
+async function plus(m: Deriving, day: string, termijn: string): Promise<string> {
   const row = one(
     await m.sql<{ dag: string }[]>`select (${day}::date + ${isoDuration(termijn)}::text::interval)::date as dag`,
   )
@@ -201,16 +203,31 @@ async function plus(m: Mutation, day: string, termijn: string): Promise<string> 
 
 const UNKNOWN = { archiefnominatie: undefined, archiefactiedatum: null, startdatumBewaartermijn: null }
 
-/** Writes what was derived for these cases. */
+/** Writes what was derived for these cases. What somebody set stays. */
 export async function saveArchivering(m: Mutation, ids: readonly number[], archivering: Archivering): Promise<void> {
   const { archiefnominatie, archiefactiedatum, startdatumBewaartermijn } = archivering
-  const values = {
-    ...(archiefnominatie !== undefined && { archiefnominatie }),
-    ...(archiefactiedatum !== undefined && { archiefactiedatum }),
-    ...(startdatumBewaartermijn !== undefined && { startdatum_bewaartermijn: startdatumBewaartermijn }),
-  }
-  if (Object.keys(values).length === 0) return
-  await m.sql`update zaak set ${m.sql(values)} where id = any(${ids}::bigint[])`
+  const stays = (field: string, value: unknown) => m.sql`(${value === undefined}::boolean or exists (
+    select from archive_by_hand h where h.zaak_id = z.id and h.field = ${field}))`
+  await m.sql`
+    update zaak z set
+      archiefnominatie = case when ${stays('archiefnominatie', archiefnominatie)}
+        then z.archiefnominatie else ${archiefnominatie ?? null}::text end,
+      archiefactiedatum = case when ${stays('archiefactiedatum', archiefactiedatum)}
+        then z.archiefactiedatum else ${archiefactiedatum ?? null}::date end,
+      startdatum_bewaartermijn = case when ${stays('startdatum_bewaartermijn', startdatumBewaartermijn)}
+        then z.startdatum_bewaartermijn else ${startdatumBewaartermijn ?? null}::date end
+    where z.id = any(${ids}::bigint[])`
+}
+
+/**
+ * The same when the case closes: the day that somebody set before gives way to the one that is known now (zrc-021), unless he also
+ * decided what becomes of the case.
+ */
+export async function saveAtClosing(m: Mutation, zaakId: number, archivering: Archivering): Promise<void> {
+  const byHand = await byHandOf(m.sql, zaakId)
+  if (archivering.archiefactiedatum && !byHand.has('archiefnominatie'))
+    await forgetByHand(m, [zaakId], ['archiefactiedatum'])
+  await saveArchivering(m, [zaakId], archivering)
 }
 
 /** The ids of closed parts that are archived with their hoofdzaak. */
@@ -238,12 +255,15 @@ export async function archiveParts(m: Mutation, hoofdzaakId: number, einddatum: 
 /**
  * Derives again, for a closed case of which a source changed. Only the given afleidingswijzen look at that source; none
  * given: whichever, and what was there stays.
+ * @param change `went`: the source, or a part of it, is gone: then nobody knows the day
+ * @throws Problem 400 `archiefactiedatum-error` when the source says no day any more
  */
 export async function rederiveArchivering(
   m: Mutation,
   zaakId: number,
   wijzen?: readonly string[],
   objects?: ObjectDates,
+  change: 'came' | 'went' = 'came',
 ): Promise<void> {
   const [zaak] = await m.sql<(ArchivedZaak & { afleidingswijze: string | null })[]>`
     select z.id, z.einddatum, z.hoofdzaak_id as "hoofdzaakId", z.startdatum_bewaartermijn as "startdatumBewaartermijn",
@@ -252,7 +272,7 @@ export async function rederiveArchivering(
     where z.id = ${zaakId} and z.einddatum is not null`
   if (!zaak || (wijzen && !wijzen.includes(zaak.afleidingswijze ?? ''))) return
   const archivering = await deriveArchivering(m, zaak, { objects, forced: wijzen !== undefined }).catch((error) => {
-    if (!wijzen || !(error instanceof Problem)) throw error
+    if (change !== 'went' || !(error instanceof Problem)) throw error
     return UNKNOWN // a source that went away is no reason to refuse its going
   })
   if (archivering) await saveArchivering(m, [zaakId], archivering)

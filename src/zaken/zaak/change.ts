@@ -6,9 +6,12 @@ import { type Actie, json, type Mutation } from '../../core/mutate.ts'
 import { type InvalidParam, immutable, notFound, throwFaults } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
 import type { Zaak as ZaakTable } from '../../database/types.ts'
+import { localUuid } from '../../http/links.ts'
 import { holdZaak, requireForcedWhenClosed } from '../lock.ts'
 import { zaakEvent, zaakLabel, zakenKanaal } from '../records.ts'
 import { BIJWERKEN, requireMay } from '../rights.ts'
+import { rederiveArchivering } from './archive.ts'
+import { noteByHand } from './archive-by-hand.ts'
 import { holdBeside, named } from './beside.ts'
 import { encoded, toColumns, toZaak, type ZaakInput, type ZaakPatch } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
@@ -92,6 +95,10 @@ export async function changeZaak(
   }
   if (Object.keys(values).length > 0) await m.trx.updateTable('zaak').set(values).where('id', '=', kern.id).execute()
   if (given.relevanteAndereZaken || given.gerelateerdeZaken) await writeRelations(m, kern.id, relaties, given)
+  await noteByHand(m, kern.id, given, oud)
+  if (moves) await rederiveArchivering(m, kern.id, ['hoofdzaak'], undefined, 'went')
+  if (given.relevanteAndereZaken?.every(({ url }) => localUuid(url, base, 'zaak')))
+    await rederiveArchivering(m, kern.id, ['gerelateerde_zaak'], new Map(), 'went')
   await recordBeside()
   const after = expected(await findZaak(m.read, uuid, LIMITS.recorded))
   const zaak = toZaak(after, base)

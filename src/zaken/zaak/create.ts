@@ -16,6 +16,7 @@ import { resolveLink } from '../../http/links.ts'
 import { timeZone } from '../../lib/day.ts'
 import { ZAAK_LABEL, zakenKanaal } from '../records.ts'
 import { AANMAKEN, GEFORCEERD, mayDo, requireMay } from '../rights.ts'
+import { bringsArchiving, noteByHand } from './archive-by-hand.ts'
 import { holdBeside, named } from './beside.ts'
 import { EMPTY, encoded, type Related, toRow, toZaak, type ZaakInput } from './columns.ts'
 import { boundingBox, judgeKept } from './geometry.ts'
@@ -144,9 +145,10 @@ async function judgeOfType(
         }),
         ...(hoofdzaak.id && { hoofdzaakId: hoofdzaak.id }),
       }),
-    ...((isRelated || hoofdzaak.id) && {
+    ...((isRelated || hoofdzaak.id || bringsArchiving(input)) && {
       after: async (id) => {
         if (isRelated) await writeRelations(m, id, relaties)
+        await noteByHand(m, id, input)
         await recordBeside()
       },
     }),

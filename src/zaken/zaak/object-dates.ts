@@ -3,6 +3,7 @@
 // only then is it known which are needed, and every other case goes without the question.
 import type { FastifyInstance } from 'fastify'
 import type { Mutation } from '../../core/mutate.ts'
+import type { ReadSql } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import { resolveLink } from '../../http/links.ts'
 import { askEach } from '../../services/services.ts'
@@ -11,6 +12,9 @@ import { askEach } from '../../services/services.ts'
 export type Said = { value: unknown } | { reason: string }
 /** What other servers said, by URL; undefined when they were not asked yet. */
 export type ObjectDates = ReadonlyMap<string, Said> | undefined
+
+/** What deriving needs: it only reads. */
+export type Deriving = { sql: ReadSql; actor: Pick<Mutation['actor'], 'base'> }
 
 /** Thrown out of a transaction that needs to know what objects elsewhere say. */
 export class ObjectsUnasked extends Error {
@@ -112,7 +116,7 @@ const OWN: Record<string, { rows: string; days: readonly string[] }> = {
  * @throws ObjectsUnasked when they were not asked yet
  */
 export async function sayDates(
-  m: Mutation,
+  m: Deriving,
   urls: readonly string[],
   datumkenmerk: string,
   asked: ObjectDates,
@@ -128,7 +132,7 @@ export async function sayDates(
   return said
 }
 
-async function sayOwn(m: Mutation, resource: string, uuid: string, datumkenmerk: string): Promise<Said> {
+async function sayOwn(m: Deriving, resource: string, uuid: string, datumkenmerk: string): Promise<Said> {
   const own = OWN[resource]
   const column = datumkenmerk.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll('/', '_')
   if (!own?.days.includes(column)) return { reason: `een ${resource} heeft geen datum ${datumkenmerk}` }

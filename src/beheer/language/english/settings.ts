@@ -156,6 +156,12 @@ export const settings: Record<string, string> = {
   'Waarden van eigenschappen controleren': 'Check values of properties',
   'De waarde van een eigenschap moet passen bij de specificatie in het zaaktype, anders wordt hij geweigerd.':
     'The value of a property has to fit the specification in the zaaktype, or it is refused.',
+  'KVK-nummer als innNnpId van een rol': 'KVK number as innNnpId of a role',
+  'Formulieren sturen soms een KVK-nummer van acht cijfers waar het RSIN van een niet-natuurlijk persoon hoort. Aan: het wordt bewaard zoals het komt. Uit: het wordt geweigerd.':
+    'Forms sometimes send a KVK number of eight digits where the RSIN of an organisation belongs. On: it is kept as it comes. Off: it is refused.',
+  'Zaken verbinden zonder rechten op de andere zaak': 'Relating cases without rights on the other case',
+  'Een hoofdzaak of gerelateerde zaak wijzigt mee als een andere zaak haar noemt. Uit: dat vraagt rechten op beide zaken. Aan: alleen op de zaak die haar noemt, zoals in Open Zaak.':
+    'A hoofdzaak or gerelateerde zaak changes along when another case names it. Off: that asks for rights on both cases. On: only on the case that names it, as in Open Zaak.',
   'Concepttypen toestaan': 'Allow draft types',
   'Zaken, documenten en besluiten mogen worden gemaakt van typen die nog een concept zijn. Alleen voor een testomgeving.':
     'Cases, documents and decisions may be made of types that are still drafts. For a test environment only.',

@@ -228,6 +228,8 @@ export const takeovers: Record<string, string> = {
   'mag zo blijven': 'may stay as it is',
   'mag zo blijven; wijzigen kan straks alleen met een goed nummer':
     'may stay as it is; later it can only be changed to a valid number',
+  'laat de oude versie eindigen op de dag voordat de nieuwe begint':
+    'let the old version end on the day before the new one begins',
   'zet na de omschakeling de status die geldt': 'set the status that applies after the switch-over',
   'publiceer het type, of zet ALLOW_UNPUBLISHED_TYPES aan': 'publish the type, or turn on ALLOW_UNPUBLISHED_TYPES',
   'registreer de dienst waar het type staat': 'register the service that has the type',

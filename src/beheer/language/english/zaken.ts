@@ -258,5 +258,10 @@ export const zaken: Record<string, string> = {
   'Laatst gewijzigd': 'Last changed',
   'Laatst geopend': 'Last opened',
   Selectielijstklasse: 'Selectielijst class',
+  'Wat zou het nu zijn': 'What it would be now',
+  'geen archiefnominatie': 'no archiefnominatie',
+  'zonder archiefactiedatum': 'without archiefactiedatum',
+  'volgens het resultaattype en waar het vanaf telt': 'by the resultaattype and what it counts from',
+  'met de hand gezet': 'set by hand',
   'Begin van de bewaartermijn': 'Begin of the retention period',
 }
