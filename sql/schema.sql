@@ -3287,17 +3287,13 @@ AS $function$
         select c.kind, c.value, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, c.sign
         from (
           select r.zaak_id, v.kind, v.value, max(r.sign) as sign
-          from (select -1 as sign, * from gone) r cross join lateral (
-            select bool_or(o.omschrijving_generiek = r.omschrijving_generiek) as omschrijving,
-              bool_or(o.betrokkene_type = r.betrokkene_type) as betrokkene,
-              bool_or(o.indicatie_machtiging = r.indicatie_machtiging) as machtiging
-            from rol o where o.zaak_id = r.zaak_id 
-          ) others
-          cross join lateral (values (others.omschrijving, 'rol.omschrijving_generiek', r.omschrijving_generiek),
-            (others.betrokkene, 'rol.betrokkene_type', r.betrokkene_type),
-            (others.machtiging, 'rol.indicatie_machtiging', r.indicatie_machtiging)) v (stays, kind, value)
-          where v.stays is not true group by 1, 2, 3 having max(r.sign) = min(r.sign)
-        ) c join zaak z on z.id = c.zaak_id;
+          from (select -1 as sign, * from gone) r cross join lateral (values ('rol.omschrijving_generiek', r.omschrijving_generiek),
+            ('rol.betrokkene_type', r.betrokkene_type), ('rol.indicatie_machtiging', r.indicatie_machtiging)) v (kind, value)
+          group by 1, 2, 3 having max(r.sign) = min(r.sign)
+        ) c join zaak z on z.id = c.zaak_id
+        where (select true from rol o where o.zaak_id = z.id 
+          and case c.kind when 'rol.omschrijving_generiek' then o.omschrijving_generiek
+            when 'rol.betrokkene_type' then o.betrokkene_type else o.indicatie_machtiging end = c.value limit 1) is null;
         return null;
       end $function$;
 
@@ -3310,17 +3306,13 @@ AS $function$
         select c.kind, c.value, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, c.sign
         from (
           select r.zaak_id, v.kind, v.value, max(r.sign) as sign
-          from (select 1 as sign, * from come) r cross join lateral (
-            select bool_or(o.omschrijving_generiek = r.omschrijving_generiek) as omschrijving,
-              bool_or(o.betrokkene_type = r.betrokkene_type) as betrokkene,
-              bool_or(o.indicatie_machtiging = r.indicatie_machtiging) as machtiging
-            from rol o where o.zaak_id = r.zaak_id and o.id not in (select id from come)
-          ) others
-          cross join lateral (values (others.omschrijving, 'rol.omschrijving_generiek', r.omschrijving_generiek),
-            (others.betrokkene, 'rol.betrokkene_type', r.betrokkene_type),
-            (others.machtiging, 'rol.indicatie_machtiging', r.indicatie_machtiging)) v (stays, kind, value)
-          where v.stays is not true group by 1, 2, 3 having max(r.sign) = min(r.sign)
-        ) c join zaak z on z.id = c.zaak_id;
+          from (select 1 as sign, * from come) r cross join lateral (values ('rol.omschrijving_generiek', r.omschrijving_generiek),
+            ('rol.betrokkene_type', r.betrokkene_type), ('rol.indicatie_machtiging', r.indicatie_machtiging)) v (kind, value)
+          group by 1, 2, 3 having max(r.sign) = min(r.sign)
+        ) c join zaak z on z.id = c.zaak_id
+        where (select true from rol o where o.zaak_id = z.id and o.id not in (select id from come)
+          and case c.kind when 'rol.omschrijving_generiek' then o.omschrijving_generiek
+            when 'rol.betrokkene_type' then o.betrokkene_type else o.indicatie_machtiging end = c.value limit 1) is null;
         return null;
       end $function$;
 
@@ -3333,17 +3325,13 @@ AS $function$
         select c.kind, c.value, z.zaaktype_id, z.zaaktype_url, z.vertrouwelijkheidaanduiding, c.sign
         from (
           select r.zaak_id, v.kind, v.value, max(r.sign) as sign
-          from (select 1 as sign, * from come union all select -1, * from gone) r cross join lateral (
-            select bool_or(o.omschrijving_generiek = r.omschrijving_generiek) as omschrijving,
-              bool_or(o.betrokkene_type = r.betrokkene_type) as betrokkene,
-              bool_or(o.indicatie_machtiging = r.indicatie_machtiging) as machtiging
-            from rol o where o.zaak_id = r.zaak_id and o.id not in (select id from come)
-          ) others
-          cross join lateral (values (others.omschrijving, 'rol.omschrijving_generiek', r.omschrijving_generiek),
-            (others.betrokkene, 'rol.betrokkene_type', r.betrokkene_type),
-            (others.machtiging, 'rol.indicatie_machtiging', r.indicatie_machtiging)) v (stays, kind, value)
-          where v.stays is not true group by 1, 2, 3 having max(r.sign) = min(r.sign)
-        ) c join zaak z on z.id = c.zaak_id;
+          from (select 1 as sign, * from come union all select -1, * from gone) r cross join lateral (values ('rol.omschrijving_generiek', r.omschrijving_generiek),
+            ('rol.betrokkene_type', r.betrokkene_type), ('rol.indicatie_machtiging', r.indicatie_machtiging)) v (kind, value)
+          group by 1, 2, 3 having max(r.sign) = min(r.sign)
+        ) c join zaak z on z.id = c.zaak_id
+        where (select true from rol o where o.zaak_id = z.id and o.id not in (select id from come)
+          and case c.kind when 'rol.omschrijving_generiek' then o.omschrijving_generiek
+            when 'rol.betrokkene_type' then o.betrokkene_type else o.indicatie_machtiging end = c.value limit 1) is null;
         return null;
       end $function$;
 
@@ -4402,9 +4390,12 @@ CREATE OR REPLACE FUNCTION remove_changes(term interval, portion integer)
  LANGUAGE sql
 AS $function$
   with old as materialized (
-    select ctid, xact from change where made_at < now() - term limit portion
+    -- The oldest of each feed, by its key: they became visible in about the order in which they were made.
+    select head.* from (values ('zrc'), ('drc'), ('brc'), ('ztc')) f (component) cross join lateral (
+      select component, xact, id, made_at from change c where c.component = f.component order by xact, id limit portion
+    ) head where made_at < now() - term
   ), removed as (
-    delete from change c using old o where c.ctid = o.ctid returning c.xact
+    delete from change c using old o where c.component = o.component and c.xact = o.xact and c.id = o.id returning c.xact
   ), moved as (
     update feed set first = greatest(first, (select max(xact) from removed)) where exists (select from removed)
   ) select count(*)::integer from removed

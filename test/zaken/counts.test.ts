@@ -388,3 +388,35 @@ const statusBody = (zaak: string, statustype: string, moment: string) => ({
   statustype,
   datumStatusGezet: moment,
 })
+
+t.test(
+  'what a case costs does not grow with the square of its rollen, when they are made nor when it goes',
+  async (t) => {
+    const test = await testApp(t)
+    const { sql } = test.database
+    const { zaaktype, roltype } = await givenTypes(test)
+    const entries = async (count: number) => {
+      const zaak = await givenZaak(test, { zaaktype })
+      await post(test, 'rollen', rolBody(zaak.url, roltype))
+      // As an entry of the index each is counted that a statement looks at, also of rows that are gone.
+      const read = (trx: postgres.TransactionSql) => trx<{ read: number }[]>`
+      select sum(pg_stat_get_xact_tuples_returned(indexrelid))::float8 as read from pg_index where indrelid = 'rol'::regclass`
+      return sql.begin(async (trx) => {
+        const columns = await trx<{ names: string }[]>`
+        select string_agg(quote_ident(attname), ', ') as names from pg_attribute
+        where attrelid = 'rol'::regclass and attnum > 0 and not attisdropped and attname not in ('id', 'uuid')`
+        const names = columns[0]!.names
+        await trx.unsafe(`
+        insert into rol (${names}) select ${names} from rol, generate_series(1, ${count})
+        where zaak_id = (select id from zaak where uuid = '${uuidOf(zaak.url)}')`)
+        const [made] = await read(trx)
+        await trx`delete from zaak where uuid = ${uuidOf(zaak.url)}`
+        const [gone] = await read(trx)
+        return { made: made!.read, gone: gone!.read - made!.read }
+      })
+    }
+    const [few, many] = [await entries(200), await entries(600)]
+    t.ok(many.made < 4 * few.made + 100, `${few.made} and ${many.made} to make them`)
+    t.ok(many.gone < 4 * few.gone + 100, `${few.gone} and ${many.gone} when it goes`)
+  },
+)
