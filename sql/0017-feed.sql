@@ -13,3 +13,7 @@ comment on function current_cluster is 'Which numbers of transactions these are,
 update feed set cluster = current_cluster();
 
 comment on column feed.cluster is 'The cluster with its timeline, the database and the table, that the numbers in table change are of.';
+
+alter table feed_snapshot add xact xid8, add judged xid8;
+comment on column feed_snapshot.xact is 'The transaction of its position.';
+comment on column feed_snapshot.judged is 'Up to this transaction nothing has left that it holds: it is withdrawn when something did.';

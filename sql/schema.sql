@@ -780,6 +780,7 @@ create table feed_snapshot (
   created_at timestamp with time zone not null default now(), -- When it was made.
   file_id bigint, -- Its bytes: gzip of a line of JSON per resource, sealed with its key.
   id bigint not null generated always as identity, -- Internal key.
+  judged xid8, -- Up to this transaction nothing has left that it holds: it is withdrawn when something did.
   made_at timestamp with time zone, -- When it was ready.
   position text, -- Where deltas follow on it; empty: it is being made.
   rights text not null, -- For which rights: part of the position.
@@ -787,6 +788,7 @@ create table feed_snapshot (
   sha256 bytea, -- Of that gzip.
   total bigint, -- Resources in it.
   viewer jsonb not null, -- Those rights, and the address for links.
+  xact xid8, -- The transaction of its position.
   constraint feed_snapshot_pkey PRIMARY KEY (id),
   constraint feed_snapshot_file_id_fkey FOREIGN KEY (file_id) REFERENCES file(id)
 );

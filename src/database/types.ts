@@ -1710,6 +1710,10 @@ export interface FeedSnapshot {
    */
   id: Generated<number>;
   /**
+   * Up to this transaction nothing has left that it holds: it is withdrawn when something did.
+   */
+  judged: string | null;
+  /**
    * When it was ready.
    */
   madeAt: string | null;
@@ -1737,6 +1741,10 @@ export interface FeedSnapshot {
    * Those rights, and the address for links.
    */
   viewer: unknown;
+  /**
+   * The transaction of its position.
+   */
+  xact: string | null;
 }
 
 export interface File {

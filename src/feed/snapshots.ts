@@ -1,6 +1,7 @@
 // Snapshots of a collection: all that a client may read of it at one moment, to begin a copy with. One is made by a job when a client
 // asks for the list and has none of today, for its rights, and is then a file in the store that is fetched in any number of pieces. It holds
-// persons, and is no document of anybody: it is sealed as a whole, under a key of its own that `feed_snapshot` has sealed.
+// persons, and is no document of anybody: it is sealed as a whole, under a key of its own that `feed_snapshot` has sealed. One that holds
+// what its rights do not reach any more, or what was deleted, is withdrawn within a minute.
 import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -10,7 +11,7 @@ import { systemActor } from '../core/access.ts'
 import type { Actor, Autorisatie } from '../core/actor.ts'
 import { type Mutate, mutator } from '../core/mutate.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { type Database, kyselyOn, type ReadDb, type Reader, type readerOf } from '../database/database.ts'
+import { type Database, kyselyOn, type ReadDb, type Reader, readerOf } from '../database/database.ts'
 import { lastOf, one } from '../database/rows.ts'
 import { deleteFiles, insertFile } from '../documenten/document/bytes.ts'
 import { newKey, type Store } from '../documenten/storage/index.ts'
@@ -84,11 +85,16 @@ export async function makeSnapshot(
     select component, viewer from feed_snapshot where id = ${id} and made_at is null`
   const feed = Object.values(FEEDS).find(({ component }) => component === row?.component)
   if (!row || !feed) return
-  const { base, actor, rights } = row.viewer
-  const autorisaties = rights.map((right) => ({ ...right, scopes: new Set(right.scopes) }))
+  const { base } = row.viewer
   const connection = await database.reserve()
   const key = randomBytes(KEY_BYTES)
-  let result: { position: string; total: number; sha256: Buffer; bytes: Awaited<ReturnType<Store['write']>> }
+  let result: {
+    position: string
+    xact: string
+    total: number
+    sha256: Buffer
+    bytes: Awaited<ReturnType<Store['write']>>
+  }
   try {
     await connection`begin isolation level repeatable read read only`
     await connection`set local idle_in_transaction_session_timeout = '10min'` // the store may be slow
@@ -97,8 +103,9 @@ export async function makeSnapshot(
       sql: connection,
       numbers: database.numbers,
     }
-    const viewer: Viewer = { reader, base, actor: { ...systemActor('momentopname', base), ...actor, autorisaties } }
-    const position = placeNow(viewer, feed, await headOf(viewer))
+    const viewer = viewerOf(reader, row.viewer)
+    const head = await headOf(viewer)
+    const position = placeNow(viewer, feed, head)
     const count = { total: 0 }
     const sum = createHash('sha256')
     const sealed = cipherAt(key)
@@ -106,7 +113,7 @@ export async function makeSnapshot(
     const filling = pipeline(linesOf(viewer, feed, count), zipped, (content) => summed(content, sum), sealed)
     const writing = store.write(newKey(), sealed, { fresh: true }).finally(() => sealed.destroy())
     const [bytes] = await Promise.all([writing, filling])
-    result = { position, total: count.total, sha256: sum.digest(), bytes }
+    result = { position, xact: String(BigInt(head.settled) - 1n), total: count.total, sha256: sum.digest(), bytes }
   } finally {
     await connection`rollback`.catch(() => {})
     connection.release()
@@ -114,8 +121,77 @@ export async function makeSnapshot(
   await mutator(database)(systemActor('momentopname', base), async (m) => {
     m.unrecorded('a snapshot changes nothing of what it shows')
     const fileId = await insertFile(m, store.backend, result.bytes)
-    await m.sql`update feed_snapshot set made_at = now(), position = ${result.position}, total = ${result.total}, file_id = ${fileId},
+    await m.sql`update feed_snapshot set made_at = now(), position = ${result.position}, xact = ${result.xact}::text::xid8,
+      judged = ${result.xact}::text::xid8, total = ${result.total}, file_id = ${fileId},
       sha256 = ${result.sha256}, sealed_key = ${box.seal(key.toString('base64'), snapshotOwner(id))} where id = ${id}`
+  })
+}
+
+/** Who ordered it. */
+function viewerOf(reader: Reader, { base, actor, rights }: Saved): Viewer {
+  const autorisaties = rights.map((right) => ({ ...right, scopes: new Set(right.scopes) }))
+  return { reader, base, actor: { ...systemActor('momentopname', base), ...actor, autorisaties } }
+}
+
+type Made = { id: number; component: string; viewer: Saved; xact: string; judged: string; isKnown: boolean }
+
+/**
+ * Withdraws the snapshots that hold what their rights do not reach any more, or what was deleted since: whoever asks gets one that is
+ * made anew. To be called every minute; only what changed since the last time is looked at. Twice at once does no harm.
+ */
+export async function withdrawSnapshots(database: Database): Promise<void> {
+  const made = await database.sql<Made[]>`
+    select id, component, viewer, xact::text, judged::text, judged >= f.first as "isKnown" from feed_snapshot, feed f
+    where judged is not null and f.cluster = current_cluster() and f.first < pg_snapshot_xmin(pg_current_snapshot())`
+  for (const snapshot of made) {
+    const feed = Object.values(FEEDS).find(({ component }) => component === snapshot.component)
+    const viewer = viewerOf(readerOf(database), snapshot.viewer)
+    // Of what is not kept any more nobody knows what left.
+    if (feed && (!snapshot.isKnown || (await hasLeft(database, viewer, feed, snapshot))))
+      await withdraw(database, snapshot.id)
+  }
+}
+
+/** Rows that are looked at in one go; the next minute goes on. */
+const JUDGED_AT_ONCE = 10_000
+
+/** Whether something that it holds has left since it was judged; if not, it is noted until when that was looked at. */
+async function hasLeft(
+  { sql: write }: Database,
+  viewer: Viewer,
+  feed: Feed,
+  { id, xact, judged }: Made,
+): Promise<boolean> {
+  const { db } = viewer.reader
+  const { settled } = await headOf(viewer)
+  const { rows } = await sql<{ resource: string; rowId: number; operation: string; xact: string }>`
+    select c.resource, c.row_id, c.operation, c.xact::text as xact from change c
+    where c.component = ${feed.component} and c.xact > ${judged}::text::xid8 and c.xact < ${settled}::text::xid8
+      and c.operation <> 'insert' and case when c.type_id is null and c.type_url is null
+        then c.operation = 'delete' else ${feed.reached(viewer.actor)} end
+      and not exists (select from change i where i.component = c.component and i.xact > ${xact}::text::xid8
+        and i.resource = c.resource and i.row_id = c.row_id and i.operation = 'insert')
+    order by c.xact, c.id limit ${sql.lit(JUDGED_AT_ONCE)}`.execute(db)
+  if (rows.some(({ operation }) => operation === 'delete')) return true
+  for (const [resource, moved] of Map.groupBy(rows, (row) => row.resource)) {
+    const ids = [...new Set(moved.map(({ rowId }) => rowId))]
+    for (let from = 0; from < ids.length; from += ROWS) {
+      const some = ids.slice(from, from + ROWS)
+      const found = (await feed.kinds[resource]?.load(viewer, some)) ?? []
+      if (found.length < some.length) return true // out of its reach now
+    }
+  }
+  const until = rows.length < JUDGED_AT_ONCE ? settled : lastOf(rows).xact
+  await write`update feed_snapshot set judged = ${String(BigInt(until) - 1n)}::text::xid8 where id = ${id}`
+  return false
+}
+
+async function withdraw(database: Database, id: number): Promise<void> {
+  await mutator(database)(systemActor('momentopname'), async (m) => {
+    m.unrecorded('a snapshot changes nothing of what it shows')
+    const [row] = await m.sql<{ fileId: number | null }[]>`
+      delete from feed_snapshot where id = ${id} returning file_id as "fileId"`
+    await deleteFiles(m, row?.fileId ? [row.fileId] : [])
   })
 }
 

@@ -12,7 +12,7 @@ import { signToken } from '../../src/autorisaties/clients.ts'
 import { bringUpToDate, COLLECTIONS, compare, openCopyDatabase, type Source } from '../../src/cli/copy.ts'
 import { LIMITS } from '../../src/core/limits.ts'
 import { signal } from '../../src/database/listen.ts'
-import { snapshotOwner } from '../../src/feed/snapshots.ts'
+import { snapshotOwner, withdrawSnapshots } from '../../src/feed/snapshots.ts'
 import { digestHeader } from '../../src/http/content.ts'
 import {
   givenBesluittype,
@@ -125,6 +125,45 @@ t.test('a snapshot is sealed in the store with a key of its own, and opened in a
   stored[500_000]! ^= 1
   await writeFile(path, stored)
   await t.rejects(async () => (await ask(pathname, {}, as)).arrayBuffer(), 'what was changed breaks off before its end')
+})
+
+t.test('a snapshot is withdrawn when something that it holds was deleted or left its rights', async (t) => {
+  const mine = await givenZaaktype(test)
+  const rights = [{ component: 'zrc', scopes: ['zaken.lezen'], typeUuid: uuidOf(mine), max: 'openbaar' }] as Parameters<
+    typeof givenClient
+  >[2]
+  const as = await givenClient(test, 'ingetrokken', rights)
+  const given = () => givenZaak(test, { zaaktype: mine, vertrouwelijkheidaanduiding: 'openbaar' })
+  const path = async () => new URL((await snapshotOf(as)).href).pathname
+  const status = async (path: string) => {
+    const answer = await ask(path, {}, as)
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  const judge = async () => {
+    await until('all settled', async () => {
+      const [row] = await database.sql`select from change where xact >= pg_snapshot_xmin(pg_current_snapshot())`
+      return row === undefined
+    })
+    await withdrawSnapshots(database)
+  }
+  const raised = await given()
+  const deleted = await given()
+  const first = await path()
+  // What changes and stays, what is of others, and what came later.
+  await call('PATCH', raised.url, { omschrijving: 'anders' }, CRS)
+  await call('DELETE', (await givenZaak(test)).url)
+  await call('DELETE', (await given()).url)
+  await judge()
+  t.equal(await status(first), 200)
+  await call('PATCH', raised.url, { vertrouwelijkheidaanduiding: 'geheim' }, CRS)
+  await judge()
+  t.equal(await status(first), 410, 'raised above the level of its client')
+  const second = await path()
+  t.equal(await status(second), 200)
+  await call('DELETE', deleted.url)
+  await judge()
+  t.equal(await status(second), 410, 'deleted')
 })
 
 /** Reads events until it is stopped. */
