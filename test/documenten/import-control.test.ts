@@ -314,7 +314,19 @@ t.test('a report that is being read breaks off when its rows are removed', async
   t.equal((await Array.fromAsync(reportRows(readerOf(database), row, { toegekend: false }))).length, 25)
   await call('DELETE', `${API}/${uuid}/delete`)
   await app.runJobs()
-  await t.rejects(Array.fromAsync(reportRows(readerOf(database), row, { toegekend: false })), /being removed/)
+  await t.rejects(
+    Array.fromAsync(reportRows(readerOf(database), row, { toegekend: false })),
+    /being removed|Niet gevonden/,
+  )
+})
+
+t.test('a report beside the delete of its import is 404, and never one that lacks rows', async (t) => {
+  const { uuid } = await runImport(app, csvText(Array.from({ length: 3 }, () => goodRow(type, 'brief.txt'))))
+  const { id } = (await database.sql<{ id: number }[]>`select id from import where uuid = ${uuid}`)[0]!
+  await database.sql`delete from import_row where import_id = ${id} and number = 2`
+  t.equal((await call('GET', `${API}/${uuid}/report`)).status, 404, 'the first rows go first')
+  await database.sql`delete from import_row where import_id = ${id}`
+  t.equal((await call('GET', `${API}/${uuid}/report`)).status, 404)
 })
 
 t.test('retention removes what is old by its kind, and never an active import', async (t) => {

@@ -1,4 +1,5 @@
 // Files as spreadsheets and archives make them: each is imported and tried, and its report is written as the file was.
+import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import t from 'tap'
@@ -55,6 +56,65 @@ async function bothOf(file: Buffer, contentType = 'text/csv', bestandsnaam = 'ri
   )
   return { status, report, bytes: report.rawPayload }
 }
+
+t.test('what a spreadsheet did to a cell is a fault with its reason, and a time behind a day is dropped', async (t) => {
+  const wrong: [CsvRow, RegExp][] = [
+    [{ titel: '#N/B' }, /titel: Hier staat een foutwaarde van een spreadsheet \(#N\/B\)/],
+    [{ creatiedatum: '#VALUE!' }, /creatiedatum: Hier staat een foutwaarde/],
+    [{ indicatieGebruiksrecht: '#NAAM?' }, /indicatieGebruiksrecht: Hier staat een foutwaarde/],
+    [{ 'integriteit.waarde': '#verw!' }, /integriteit\.waarde: Hier staat een foutwaarde/],
+    [{ identificatie: '1.23457E+11' }, /identificatie: Een spreadsheet heeft dit nummer ingekort/],
+    [{ bronorganisatie: '12345676' }, /bronorganisatie: Een RSIN heeft negen cijfers, hier staan er acht/],
+    [{ creatiedatum: '2024-05-01T00:00:00Z' }, /creatiedatum: /],
+  ]
+  const fine: CsvRow[] = [
+    { creatiedatum: '2024-05-01 00:00:00', titel: 'tijd 1' },
+    { creatiedatum: '1-5-2024 0:00:00', titel: 'tijd 2', ontvangstdatum: '2024-05-01T13:14' },
+    { titel: '#1' },
+  ]
+  const rows = [...wrong.map(([values]) => good(values)), ...fine.map((values) => good(values))]
+  const file = textOf(rows, ';').replace(/(tijd 1.*?)\r\n/, '$1;;; ;\r\n')
+  const { status, report } = await bothOf(Buffer.from(file))
+  t.match(status, { processedInvalid: wrong.length, processedSuccessfully: fine.length })
+  const lines = report.payload.split('\r\n').slice(1)
+  for (const [index, [, fault]] of wrong.entries()) t.match(lines[index], fault)
+  const { body } = await call('GET', `${DOCUMENTEN}?creatiedatum__gte=2024-05-01&ordering=titel`)
+  const dated = body.results.filter(({ titel }: { titel: string }) => titel.startsWith('tijd'))
+  t.match(dated, [{ creatiedatum: '2024-05-01' }, { creatiedatum: '2024-05-01', ontvangstdatum: '2024-05-01' }])
+})
+
+t.test('lines of JSON may be those of an array, and name their fields as the columns do', async (t) => {
+  const sum = createHash('sha256').update('brief.txt').digest('hex')
+  const named = { 'integriteit.algoritme': 'sha_256', 'integriteit.waarde': sum, 'integriteit.datum': '2024-05-01' }
+  const lines = ['[', `${JSON.stringify(good(named))},`, `  ${JSON.stringify(good())}`, ']'].join('\n')
+  for (const contentType of ['application/jsonl', 'application/json-lines', 'application/x-jsonlines']) {
+    const { status } = await bothOf(Buffer.from(lines), contentType, 'rijen.json')
+    t.match(status, { total: 2, processedSuccessfully: 2, processedInvalid: 0 })
+  }
+  const { status } = await bothOf(
+    Buffer.from(JSON.stringify([good({ ...named, 'integriteit.waarde': 'x' })])),
+    'application/jsonl',
+    'rijen.jsonl',
+  )
+  t.match(status, { total: 1, processedInvalid: 1 }, 'the checksum was read')
+})
+
+t.test('files of other programs are each told what they are', async (t) => {
+  const ods = Buffer.concat([
+    Buffer.from('PK\x03\x04'),
+    Buffer.alloc(26),
+    Buffer.from('mimetypeapplication/vnd.oasis.opendocument.spreadsheetPK'),
+  ])
+  const old = Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1')
+  const locked = Buffer.concat([old, Buffer.alloc(500), Buffer.from('EncryptedPackage', 'utf16le')])
+  for (const [bytes, says] of [
+    [ods, /\.ods/],
+    [old, /\.xls\)/],
+    [locked, /wachtwoord/],
+    [Buffer.from('PK\x03\x04 and nothing that follows'), /afgekapt/],
+  ] as const)
+    await t.rejects(bothOf(bytes), says)
+})
 
 t.test('cells and rows as spreadsheets save them become documents', async (t) => {
   const file = textOf(

@@ -159,14 +159,14 @@ async function writeBatch(
   // What a crash of the database may lose of this is done again: position, documents and report go together. The last
   // batch waits for the disk, and so for all before it. And a process that is frozen in here must lose its locks before the
   // others take over its job: they need those rows. One that is frozen halfway a statement is not idle: PostgreSQL 17 and newer
-  // end its transaction in a minute.
+  // end its transaction in a minute. Claims refer to this row: they need not wait for the batch.
   const [current] = await connection<
     { status: string; processed: number; idle: string; whole: string | null; sync: string }[]
   >`
     select status, processed, set_config('idle_in_transaction_session_timeout', '10s', true) as idle,
       (select set_config(name, '60s', true) from pg_settings where name = 'transaction_timeout') as whole,
       set_config('synchronous_commit', case when ${start < total} then 'off' else current_setting('synchronous_commit') end, true) as sync
-    from import where id = ${id} for update`
+    from import where id = ${id} for no key update`
   // Cancelled meanwhile, or done by another worker after this one was taken for dead.
   if (current?.status !== 'active' || current.processed !== batch.start) return undefined
   if (claim !== undefined && !(await endClaim(connection, id, claim))) return undefined

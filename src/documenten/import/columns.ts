@@ -146,7 +146,7 @@ export function isEmptyRow(cells: string[]): boolean {
 
 /**
  * The row as the 27 columns; further columns are left out. Programs leave empty cells at the end of a row away, so cells that are
- * missing there are empty. A row with more values than the header, or that ends before a required column, is refused: with one
+ * missing there are empty, and empty ones too many say nothing. A row with more values than the header, or that ends before a required column, is refused: with one
  * comma too many or too few, values stand under the wrong names. Blanks around a value are dropped, but for the path of a
  * file, whose name may have them.
  *
@@ -154,7 +154,7 @@ export function isEmptyRow(cells: string[]): boolean {
  */
 export function valuesOf(header: string[], cells: string[], number: number): { rij: CsvRow } | { fout: string } {
   const { places } = placesOf(header)
-  if (cells.length > header.length) return wrongCount('te veel', header, cells, number)
+  if (!isEmptyRow(cells.slice(header.length))) return wrongCount('te veel', header, cells, number)
   const row: Partial<CsvRow> = {}
   for (const [column, place] of places) {
     const cell = cells[place]
@@ -193,9 +193,16 @@ export function rowToDocument(row: CsvRow): RowAsDocument {
     cellFaults.push(invalidCell('informatieobjecttype', NO_NAME))
   }
 
+  for (const column of COLUMN_NAMES) {
+    const reason = spoiltCell(column, row[column])
+    if (reason === undefined) continue
+    cellFaults.push(invalidCell(column, reason))
+    delete body[column]
+  }
+
   const days: Partial<CsvRow> = {}
   for (const column of DATES) {
-    if (row[column] === '') continue
+    if (row[column] === '' || isErrorCell(row[column])) continue
     const day = toDate(row[column])
     if ('reason' in day) cellFaults.push(invalidCell(column, day.reason))
     else days[column] = day.value
@@ -206,7 +213,7 @@ export function rowToDocument(row: CsvRow): RowAsDocument {
   }
 
   for (const { kolom, read, reason, emptyIsAbsent } of VALUES) {
-    if (emptyIsAbsent && row[kolom] === '') continue
+    if ((emptyIsAbsent && row[kolom] === '') || isErrorCell(row[kolom])) continue
     const value = read(row[kolom])
     if (value === undefined) cellFaults.push(invalidCell(kolom, reason))
     else body[kolom] = value
@@ -221,6 +228,26 @@ export function rowToDocument(row: CsvRow): RowAsDocument {
   if (zaakUuid === undefined) cellFaults.push(invalidCell('zaakUuid', 'Dit is geen geldige UUID.'))
 
   return { body, uuid: uuid ?? null, bestandspad: row.bestandspad, zaakUuid: zaakUuid ?? null, cellFaults }
+}
+
+/** What spreadsheets put into a cell that they cannot calculate, in English and in Dutch. */
+const ERROR_CELLS = new Set(
+  (
+    '#N/A #N/B #NAME? #NAAM? #REF! #VERW! #VALUE! #WAARDE! #DIV/0! #DEEL/0! #NUM! #GETAL! #NULL! #LEEG! ' +
+    '#SPILL! #OVERLOOP! #CALC! #BEREKENEN! #FIELD! #VELD! #BLOCKED! #GEBLOKKEERD! #CONNECT! #VERBINDEN!'
+  ).split(' '),
+)
+const isErrorCell = (text: string): boolean => text.startsWith('#') && ERROR_CELLS.has(text.toUpperCase())
+
+/** What a spreadsheet did to a cell, so that it is not what was meant; undefined when nothing shows. */
+function spoiltCell(column: ColumnName, text: string | undefined): string | undefined {
+  if (!text) return undefined
+  if (isErrorCell(text)) return `Hier staat een foutwaarde van een spreadsheet (${text}). Herstel de cel.`
+  if (column === 'identificatie' && /^-?\d([.,]\d+)?E\+\d+$/i.test(text))
+    return `Een spreadsheet heeft dit nummer ingekort (${text}): de cijfers zijn weg. Maak de kolom op als tekst.`
+  if (column === 'bronorganisatie' && /^\d{8}$/.test(text))
+    return 'Een RSIN heeft negen cijfers, hier staan er acht. Is een nul vooraan weggevallen? Maak de kolom op als tekst.'
+  return undefined
 }
 
 const invalidCell = (kolom: ColumnName, reden: string): ColumnFault => ({ kolom, code: 'invalid', reden })
@@ -238,8 +265,12 @@ function toGebruiksrecht(text: string): boolean | null | undefined {
   return text === '' ? null : BOOLEANS.get(text.toLowerCase())
 }
 
-/** A day that is written day first, as spreadsheets save it in Dutch, becomes `JJJJ-MM-DD`; other text stays as it is, for the create to judge. */
-function toDate(text: string): { value: string } | { reason: string } {
+/**
+ * A day that is written day first, as spreadsheets save it in Dutch, becomes `JJJJ-MM-DD`; other text stays as it is, for the create to
+ * judge. A time behind it, which spreadsheets add by themselves, is dropped; one in another time zone may be of another day, and stays.
+ */
+function toDate(written: string): { value: string } | { reason: string } {
+  const text = written.replace(/^(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})[T ]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?$/, '$1')
   const [, day = '', month = '', year = ''] = /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})$/.exec(text) ?? []
   if (day === '') return { value: text }
   if (year.length === 2)

@@ -12,7 +12,7 @@ import { when } from '../../database/when.ts'
 import { link } from '../../http/links.ts'
 import { copyLines } from './csv.ts'
 import { enqueueBatch, openNext, stopImport } from './progress.ts'
-import { type ImportRow, PLACE, requireImport } from './rows.ts'
+import { type ImportRow, LACKS_WORKER, PLACE, requireImport } from './rows.ts'
 
 /** No time limits, as long as the client keeps sending: a silent one is cut off by the server, `connectionTimeout`. */
 export async function waitForClient(m: Mutation): Promise<void> {
@@ -42,7 +42,7 @@ export async function activateImport(
     .selectFrom('import')
     .where('id', '=', id)
     .select('status')
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirstOrThrow()
   const isDone = values.total === 0
   await m.trx
@@ -125,7 +125,7 @@ async function lockImportSoon(m: Mutation, uuid: string): Promise<ImportRow> {
 
 function lockedRow(m: Mutation, id: number) {
   const alive = m.trx.selectFrom('import').where('deletedAt', 'is', null)
-  return alive.where('id', '=', id).selectAll().select(PLACE).forUpdate()
+  return alive.where('id', '=', id).selectAll().select([PLACE, LACKS_WORKER]).forNoKeyUpdate()
 }
 
 /** What whoever comes second is told. */

@@ -24,7 +24,7 @@ import { readImportNdjson } from './ndjson.ts'
 import { passedOverBy } from './passed-over.ts'
 import { openNext } from './progress.ts'
 import type { ImportRow } from './rows.ts'
-import { looksLikeExcel, readImportXlsx } from './xlsx.ts'
+import { isEncrypted, looksLikeExcel, readImportXlsx } from './xlsx.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
 const TRIAL_ATTEMPTS = 4
@@ -76,6 +76,8 @@ export async function createDraft(
   return is === 'xlsx' ? workbooks(store) : store()
 }
 
+const WITH_PASSWORD = 'Dit Excel-bestand heeft een wachtwoord. Sla het op zonder wachtwoord.'
+const BEFORE_2007 = 'Dit is een Excel-bestand van voor 2007 (.xls). Sla het op als Excel-werkmap (.xlsx).'
 const NO_ROWS = 'Het bestand heeft een kopregel, maar geen rijen.'
 const ALL_IMPORTED = 'Alle rijen van dit bestand zijn volgens hun kolom resultaat al geïmporteerd.'
 
@@ -83,16 +85,20 @@ const ALL_IMPORTED = 'Alle rijen van dit bestand zijn volgens hun kolom resultaa
 const workbooks = inTurnOfAll(1, 1, () => new Problem(503, { headers: { 'retry-after': '30' } }))
 
 /** A workbook is known by its first bytes, NDJSON by its name. */
-function readUpload(
-  is: 'xlsx' | 'old' | 'other',
+async function readUpload(
+  is: 'xlsx' | 'ods' | 'old' | 'other',
   bytes: AsyncIterable<Buffer>,
   bestandsnaam: string,
   charset?: string,
 ) {
   if (is === 'xlsx') return readImportXlsx(bytes)
-  if (is === 'old')
-    throw new CsvError('parse_error', 'Dit is een Excel-bestand van voor 2007 (.xls), of een met een wachtwoord.')
-  const read = /\.(ndjson|jsonl)$/i.test(bestandsnaam) ? readImportNdjson : readImportCsv
+  if (is === 'ods')
+    throw new CsvError(
+      'parse_error',
+      'Dit is een werkmap van LibreOffice (.ods). Sla haar op als Excel-werkmap (.xlsx).',
+    )
+  if (is === 'old') throw new CsvError('parse_error', (await isEncrypted(bytes)) ? WITH_PASSWORD : BEFORE_2007)
+  const read = /\.(ndjson|jsonl|json)$/i.test(bestandsnaam) ? readImportNdjson : readImportCsv
   return read(bytes, charset ? { charset } : {})
 }
 

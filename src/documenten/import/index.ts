@@ -245,6 +245,7 @@ function readOn({ raw }: Pick<FastifyRequest, 'raw'>): void {
 const LINGER_MS = 30_000
 
 const PAUSED = 'Gepauzeerd.'
+const NO_WORKER = 'Er draait geen worker: de import gaat verder zodra er een is.'
 const WAITS_FOR_TURN = 'Wacht op zijn beurt: een andere import gaat voor.'
 
 /** Whether there is a report: the import has ended. Of one without rows, or without a file, it is the header. */
@@ -281,6 +282,9 @@ const KINDS = new Map<string, 'csv' | 'ndjson'>([
   ['text/csv', 'csv'],
   ['application/x-ndjson', 'ndjson'],
   ['application/ndjson', 'ndjson'],
+  ['application/jsonl', 'ndjson'],
+  ['application/x-jsonlines', 'ndjson'],
+  ['application/json-lines', 'ndjson'],
 ])
 
 /** What the client says that the file is; its charset is UTF-8 when it declares none. */
@@ -326,9 +330,15 @@ function toStatus(row: ImportRow, base: string): Static<typeof Status> {
     createdOn: row.createdAt,
     startedOn: row.startedAt,
     finishedOn: row.endedAt,
-    reason: row.pausedAt ? PAUSED : row.status === 'queued' ? WAITS_FOR_TURN : row.reason,
+    reason: reasonOf(row),
     queuePosition: row.place,
   }
+}
+
+function reasonOf({ pausedAt, status, lacksWorker, reason }: ImportRow): string | null {
+  if (pausedAt) return PAUSED
+  if (status === 'queued') return WAITS_FOR_TURN
+  return lacksWorker ? NO_WORKER : reason
 }
 
 /** Clients know four. To them one that waits for its turn is what it would be without the others: without a file, or about to run. */

@@ -55,7 +55,7 @@ async function* lines(utf8: AsyncIterable<Buffer>, maxBytes: number): AsyncGener
     parts.push(part)
   }
   const taken = () => {
-    const line = Buffer.concat(parts).toString().trim()
+    const line = ofArray(Buffer.concat(parts).toString().trim())
     parts = []
     size = 0
     number++
@@ -73,13 +73,34 @@ async function* lines(utf8: AsyncIterable<Buffer>, maxBytes: number): AsyncGener
   if (size > 0) yield taken()
 }
 
+/** Lines of an array that has one object a line: without its brackets and commas they are lines of NDJSON. */
+function ofArray(line: string): string {
+  if (line === '[' || line === ']' || line === ',') return ''
+  return /^\[?\s*\{.*\}\s*[,\]]?$/s.test(line) ? line.replace(/^\[\s*/, '').replace(/\s*[,\]]$/, '') : line
+}
+
 function parsed(line: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? grouped(value as Fields) : undefined
   } catch {
     return undefined
   }
+}
+
+const DOTTED = COLUMN_NAMES.filter((column) => column.includes('.'))
+
+/** Fields that are named as the columns of a CSV (`integriteit.waarde`) become parts of their group. */
+function grouped(fields: Fields): Fields {
+  const found = DOTTED.filter((name) => Object.hasOwn(fields, name))
+  if (found.length === 0) return fields
+  const { ...all } = fields
+  for (const name of found) {
+    const [group = '', part = ''] = name.split('.')
+    all[group] = { ...(all[group] as Fields | null | undefined), [part]: all[name] }
+    delete all[name]
+  }
+  return all
 }
 
 function cellsOf(line: string): string[] {

@@ -112,7 +112,7 @@ export async function repairImports(db: Db): Promise<void> {
       where i.status = 'active' and i.paused_at is null and (j.id is null or (j.attempts >= j.max_attempts and j.locked_at is null))
         and not exists (select from jobs r
           where r.task_identifier = 'import-batch' and r.locked_at is not null)
-      for update of i skip locked`.execute(trx)
+      for no key update of i skip locked`.execute(trx)
     for (const { id, uuid, processed, exhausted } of stuck.rows) {
       if (exhausted) await stopImport(trx, id, 'Een batch kon ook na herhaalde pogingen niet worden verwerkt.')
       else await enqueueBatch(trx, { import: uuid, start: processed })

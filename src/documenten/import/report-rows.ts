@@ -1,6 +1,8 @@
+import { notFound } from '../../core/problem.ts'
 import type { Reader } from '../../database/database.ts'
 import { lastOf } from '../../database/rows.ts'
 import { placeOf } from './columns.ts'
+import { FIRST_ROW } from './prepare.ts'
 import { IMPORTED, NOT_IMPORTED, type ReportLine } from './report.ts'
 import type { ImportRow } from './rows.ts'
 
@@ -39,6 +41,7 @@ export async function* reportRows(
         ) r) r where before < ${PAGE_BYTES} order by number`
     if (rows.length === 0) break
     for (const { number, cells, succeeded, remark, document_uuid, identificatie } of rows) {
+      if (number !== (after || FIRST_ROW - 1) + 1) throw removed(after)
       after = number
       if (options.which === 'mislukt' ? succeeded !== false : options.which === 'rest' && succeeded) continue
       if (document_uuid) options.shows?.(document_uuid)
@@ -58,9 +61,11 @@ export async function* reportRows(
       }
     }
   }
-  // Deleted while it was read: a report that breaks off is better than one that looks complete.
-  if (after !== row.total + 1) throw new Error('the rows of this import are being removed')
+  if (after !== row.total + FIRST_ROW - 1) throw removed(after)
 }
+
+/** The import was deleted while it was read: a report that breaks off is better than one that looks complete. */
+const removed = (after: number) => (after === 0 ? notFound() : new Error('the rows of this import are being removed'))
 
 /**
  * The original cells of the rows that did not become a document, in the order of the file: those that failed, and of an

@@ -12,9 +12,13 @@ export function imported(db: ReadDb) {
 export const PLACE = sql<number | null>`case when import.status = 'queued' then
   (select count(*)::int from import q where q.status = 'queued' and q.id <= import.id) end`.as('place')
 
+/** Whether an import stands still because no worker runs. */
+export const LACKS_WORKER = sql<boolean>`import.status = 'active' and import.updated_at < now() - interval '15 seconds'
+  and not exists (select from worker where seen_at > now() - interval '15 seconds')`.as('lacksWorker')
+
 /** The imports that were not deleted, with their place in the queue. */
 export function importsWithPlace(db: ReadDb) {
-  return imported(db).selectAll().select(PLACE)
+  return imported(db).selectAll().select([PLACE, LACKS_WORKER])
 }
 
 /** @throws Problem 404 when there is no such import, or it was deleted */

@@ -22,6 +22,9 @@ const LEFT_MS = 300_000
 
 class Fault extends Error {}
 
+const CUT_OFF = 'Het Excel-bestand is afgekapt: het eind ontbreekt. Kopieer of download het opnieuw.'
+const NO_WORKBOOK = 'Het bestand is geen Excel-werkmap die wij kunnen lezen.'
+
 standBack()
 
 async function send(reply: XlsxReply): Promise<void> {
@@ -46,7 +49,8 @@ try {
   }
   await send({ rows, done: true })
 } catch (error) {
-  const what = error instanceof Fault ? error.message : 'Het bestand is geen Excel-werkmap die wij kunnen lezen.'
+  const isCut = /end of central directory/i.test((error as Error).message)
+  const what = error instanceof Fault ? error.message : isCut ? CUT_OFF : NO_WORKBOOK
   await send({ fault: what })
 }
 

@@ -20,15 +20,29 @@ const MOST_RECORD = MB
 const AS_EXCEL: Dialect = { separator: ';', newline: '\r\n', sepLine: false, charset: 'utf-8', mark: true }
 
 const ZIP = 'PK\x03\x04'
+const ODS = 'mimetypeapplication/vnd.oasis.opendocument.spreadsheet' // the first part, which is not packed
+const LOOK_BYTES = 100
 const OLD_OFFICE = '\xd0\xcf\x11\xe0' // also a workbook with a password
 
 /** What a file is by its first bytes, and all of its bytes again. */
 export async function looksLikeExcel(
   bytes: AsyncIterable<Uint8Array>,
-): Promise<{ is: 'xlsx' | 'old' | 'other'; bytes: AsyncIterable<Buffer> }> {
-  const found = await peek(bytes, (read) => read.length >= ZIP.length)
-  const begin = found.ahead.toString('latin1', 0, ZIP.length)
-  return { is: begin === ZIP ? 'xlsx' : begin === OLD_OFFICE ? 'old' : 'other', bytes: found.bytes }
+): Promise<{ is: 'xlsx' | 'ods' | 'old' | 'other'; bytes: AsyncIterable<Buffer> }> {
+  const found = await peek(bytes, (read) => read.length >= LOOK_BYTES)
+  const begin = found.ahead.toString('latin1', 0, LOOK_BYTES)
+  const is = begin.startsWith(ZIP)
+    ? begin.includes(ODS)
+      ? 'ods'
+      : 'xlsx'
+    : begin.startsWith(OLD_OFFICE)
+      ? 'old'
+      : 'other'
+  return { is, bytes: found.bytes }
+}
+
+/** Whether what has the form of an old workbook holds one of today that has a password. */
+export async function isEncrypted(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
+  return Buffer.from(await whole(bytes)).includes(Buffer.from('EncryptedPackage', 'utf16le'))
 }
 
 /**

@@ -3,6 +3,27 @@ import type { Mutant } from '../mutant.ts'
 
 export const DOCUMENTEN: Mutant[] = [
   {
+    what: 'a report that is fed back makes nothing twice',
+    file: 'src/documenten/import/passed-over.ts',
+    search: 'return (cells) => isReported(cells) || isMade(cells)',
+    replace: 'return (cells) => isReported(cells)',
+    tests: ['test/documenten/import-rows.test.ts'],
+  },
+  {
+    what: 'rows are numbered as in their file',
+    file: 'src/documenten/import/csv.ts',
+    search: 'if (line - number !== shift) {',
+    replace: 'if (Math.random() > 2) {',
+    tests: ['test/documenten/import-rows.test.ts'],
+  },
+  {
+    what: 'a cell with an error of a spreadsheet is a fault',
+    file: 'src/documenten/import/columns.ts',
+    search: 'if (isErrorCell(text)) return `Hier',
+    replace: 'if (Math.random() > 2) return `Hier',
+    tests: ['test/documenten/import-dialects.test.ts'],
+  },
+  {
     what: 'what a worker prepared is written with the name of its store',
     file: 'src/documenten/import/batch.ts',
     search: 'backend: prepared.place.backend',
