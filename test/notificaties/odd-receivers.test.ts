@@ -1,6 +1,10 @@
 // Receivers that answer oddly for a while: what comes late, what comes out of order, and what a message is charged with.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { systemActor } from '../../src/core/access.ts'
+import { mutator } from '../../src/core/mutate.ts'
+import { readMissed } from '../../src/nrc/abonnement/missed.ts'
+import { replayMessages } from '../../src/nrc/abonnement/replay.ts'
 import { givenChange } from './given.ts'
 import { type Odd, pass, startOdd } from './odd-receivers.ts'
 
@@ -140,6 +144,43 @@ for (const [hours, counts] of [
     },
   )
 }
+
+t.test(
+  'after an outage it is known what a receiver missed: what failed, what came too early, and what late',
+  async (t) => {
+    const odd = await startOdd(t, ['a'])
+    const { database } = odd.test
+    const object = randomUUID()
+    const first = await givenChange(odd.test, object)
+    odd.answers((_name, id) => (id === first ? 422 : 204))
+    await odd.test.runJobs()
+    const well = await givenChange(odd.test)
+    await odd.test.runJobs()
+    await pass(odd, 30)
+    const early = await givenChange(odd.test, object, 'update')
+    await odd.test.runJobs()
+    t.ok(odd.accepted('a').includes(early))
+    const missed = async () => {
+      const [a] = await database.sql<{ id: number; uuid: string }[]>`select id, uuid from abonnement`
+      return { uuid: a!.uuid, rows: await readMissed(odd.test.app.read, a!.id, 7, 10) }
+    }
+    t.match((await missed()).rows, [], 'the first still waits')
+    await database.sql`update delivery set status = 'mislukt', next_attempt_at = null`
+    await database.sql`update notificatie set aanmaakdatum = aanmaakdatum - interval '10 minutes' where uuid = ${well}`
+    const { uuid, rows } = await missed()
+    t.match(rows, [
+      { uuid: first, how: 'failed' },
+      { uuid: early, how: 'order' },
+      { uuid: well, how: 'late' },
+    ])
+    odd.answers(() => 204)
+    const again = rows.slice(0, 2).map(({ id }) => id)
+    await mutator(database)(systemActor('test'), (m) => replayMessages(m, uuid, again))
+    await odd.test.runJobs()
+    t.same(odd.accepted('a').slice(-2), [first, early], 'sent again, in order')
+    t.match((await missed()).rows, [{ uuid: well, how: 'late' }])
+  },
+)
 
 async function givenCases({ test }: Odd, cases: number, each: number): Promise<string[][]> {
   const objects = Array.from({ length: cases }, () => randomUUID())

@@ -94,6 +94,15 @@ export async function replayMessage(m: Mutation, uuid: string, messageUuid: stri
   return one(await sendNow(m, [messageUuid], id))
 }
 
+/** Sends these messages again, before all others and in their order; those that wait already stay as they are. */
+export async function replayMessages(m: Mutation, uuid: string, ids: number[]): Promise<void> {
+  m.unrecorded(UNRECORDED)
+  const { id } = await lockAbonnement(m, uuid)
+  await plan(m, id, sql`select n.* from notificatie n where n.id = any(${ids}::bigint[])`)
+  await endRest(m, [id])
+  await wakeSender(m)
+}
+
 /** Plans the messages of a query `n`: those that wait already stay as they are, those that failed get all their attempts anew. */
 async function plan(m: Mutation, abonnementId: number, messages: RawBuilder<unknown>): Promise<{ seen: number }> {
   const { rows } = await sql<{ seen: number }>`

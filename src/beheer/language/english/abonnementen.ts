@@ -104,6 +104,27 @@ export const abonnementen: Record<string, string> = {
   'De laatste {1} pogingen zijn mislukt': 'The last {1} attempts failed',
   'Het volgende bericht gaat als proef: {1}.': 'The next message goes as a trial: {1}.',
   'Het eerstvolgende bericht gaat meteen, als proef.': 'The first message goes at once, as a trial.',
+  'Wat miste deze ontvanger?': 'What did this receiver miss?',
+  'Wat deze ontvanger miste: berichten die zijn mislukt, berichten die hij eerder kreeg dan een ouder bericht over hetzelfde object, en berichten die meer dan {1} minuten te laat kwamen.':
+    'What this receiver missed: messages that failed, messages that it got before an older one about the same object, and messages that came more than {1} minutes late.',
+  Periode: 'Period',
+  'Laatste dag': 'Last day',
+  'Laatste 7 dagen': 'Last 7 days',
+  'Laatste 30 dagen': 'Last 30 days',
+  'Kwam voor een ouder bericht': 'Came before an older message',
+  'Kwam te laat': 'Came late',
+  'In deze periode miste de ontvanger niets.': 'The receiver missed nothing in this period.',
+  '{1} mislukt, {2} voor zijn beurt, {3} te laat.': '{1} failed, {2} before its turn, {3} late.',
+  'Dit zijn de eerste {1}; er zijn er meer.': 'These are the first {1}; there are more.',
+  'Mislukte en voor hun beurt gekomen berichten opnieuw versturen': 'Send again what failed or came before its turn',
+  'Alleen deze gaan opnieuw, op volgorde. Wat te laat kwam heeft de ontvanger al.':
+    'Only these are sent again, in order. What came late the receiver has already.',
+  'Gemiste berichten': 'Missed messages',
+  'Wat er misging': 'What went wrong',
+  Aangenomen: 'Accepted',
+  'Er is niets dat opnieuw moet.': 'There is nothing to send again.',
+  'Aantal berichten dat opnieuw wordt verstuurd, op volgorde: {1}.':
+    'Number of messages that are sent again, in order: {1}.',
   'Zolang de ontvanger niets aanneemt tellen pogingen niet.':
     'As long as the receiver accepts nothing, attempts do not count.',
   'Dit abonnement krijgt niets: er is nog geen kanaal gekozen.':

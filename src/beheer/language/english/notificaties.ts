@@ -347,8 +347,8 @@ export const notificaties: Record<string, string> = {
   Vervallen: 'Dropped',
   'Het abonnement is gepauzeerd, geblokkeerd of opgezegd: hervat het.':
     'The subscription is paused, blocked or ended by the receiver: resume it.',
-  'De ontvanger wordt na storing of op verzoek met rust gelaten.':
-    'The receiver is left alone, after a failure or because it asked for it.',
+  'De ontvanger wordt na storing of op verzoek met rust gelaten. Volgende poging: {1}.':
+    'The receiver is left alone, after a failure or because it asked for it. Next attempt: {1}.',
   'De ontvanger haalt zijn berichten op.': 'The receiver fetches its messages.',
   'Naar dat bericht': 'To that message',
   'Nu toch proberen': 'Try now all the same',

@@ -10,6 +10,7 @@ import { registerAbonnement } from './dashboard.ts'
 import { registerEdit } from './edit.ts'
 import { registerFilters } from './filters.ts'
 import { registerAbonnementenList } from './list.ts'
+import { registerMissed } from './missed.ts'
 import { registerSigning } from './signing.ts'
 
 export function registerAbonnementen(app: FastifyInstance): void {
@@ -28,4 +29,5 @@ export function registerAbonnementen(app: FastifyInstance): void {
   registerFilters(app)
   registerSigning(app)
   registerActs(app, test)
+  registerMissed(app)
 }
