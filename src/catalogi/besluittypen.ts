@@ -46,10 +46,13 @@ import {
 import { findType, recordDeleted, recordRow, sendType, sendTypes, type TypeSource } from './type-source.ts'
 import {
   allVersions,
+  changedDateFaults,
   changesOnlyEnd,
   DatumGeldigheid,
+  dateFaults,
   objectPeriod,
   referringVersions,
+  requireMovable,
   requireNoOverlap,
   StatusFilter,
   shownVersions,
@@ -163,7 +166,11 @@ export const besluittypen: FastifyPluginAsyncTypebox = async (app) => {
 export async function createBesluittype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const related = await readRelations(m, input, catalogus.id)
-  throwFaults([...otherCatalogusFaults(related, catalogus.id), ...linkFaults(m, anyPublished(related))])
+  throwFaults([
+    ...dateFaults(input),
+    ...otherCatalogusFaults(related, catalogus.id),
+    ...linkFaults(m, anyPublished(related)),
+  ])
   const { id, uuid } = await m.trx
     .insertInto('besluittype')
     .values({ ...own, ...toRow(input), catalogusId: catalogus.id })
@@ -193,13 +200,14 @@ export async function changeBesluittype(
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const related = await readRelations(m, input, catalogus.id)
   const onlyEinde = changesOnlyEnd(actie, body)
-  const faults = otherCatalogusFaults(related, catalogus.id)
+  const faults = [...changedDateFaults(input, oud), ...otherCatalogusFaults(related, catalogus.id)]
   if (!onlyEinde) {
     const given = body.informatieobjecttypen ? related : []
     const linked = anyPublished(given) || (await hasPublishedInformatieobjecttype(m, before.id))
     faults.push(...publishedFaults(m, before), ...linkFaults(m, linked))
   }
   throwFaults(faults)
+  await requireMovable(m, 'besluittype', before, catalogus.id)
   await m.trx
     .updateTable('besluittype')
     .set({ ...toRow(input), catalogusId: catalogus.id })

@@ -41,10 +41,13 @@ import {
 import { findType, recordDeleted, recordRow, sendType, sendTypes, type TypeSource } from './type-source.ts'
 import {
   allVersions,
+  changedDateFaults,
   changesOnlyEnd,
   DatumGeldigheid,
+  dateFaults,
   objectPeriod,
   referringVersions,
+  requireMovable,
   requireNoOverlap,
   StatusFilter,
   validOn,
@@ -184,6 +187,7 @@ export const informatieobjecttypen: FastifyPluginAsyncTypebox = async (app) => {
 /** @param own a uuid to use instead of a new one */
 export async function createInformatieobjecttype(m: Mutation, input: Input, own: { uuid?: string } = {}) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
+  throwFaults(dateFaults(input))
   const { uuid } = await m.trx
     .insertInto('informatieobjecttype')
     .values({ ...own, ...toRow(input), catalogusId: catalogus.id })
@@ -211,8 +215,10 @@ export async function changeInformatieobjecttype(
   const input = actie === 'update' ? (body as Input) : readInput(InformatieobjecttypeInput, { ...oud, ...body })
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const onlyEinde = changesOnlyEnd(actie, body)
+  throwFaults(changedDateFaults(input, oud))
   if (!onlyEinde)
     throwFaults([...publishedFaults(m, before), ...linkFaults(m, await hasPublishedRelations(m, before.id))])
+  await requireMovable(m, 'informatieobjecttype', before, catalogus.id)
   await m.trx
     .updateTable('informatieobjecttype')
     .set({ ...toRow(input), catalogusId: catalogus.id })

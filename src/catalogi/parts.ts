@@ -101,16 +101,6 @@ export async function requireStatustype(m: Mutation, url: string | null, zaaktyp
   return statustype.id
 }
 
-/** Parts of a zaaktype do not end before they begin. */
-export function dateFaults(part: {
-  beginGeldigheid?: string | null | undefined
-  eindeGeldigheid?: string | null | undefined
-}): InvalidParam[] {
-  const { beginGeldigheid: begin, eindeGeldigheid: einde } = part
-  if (!begin || !einde || begin <= einde) return []
-  return [onObject('date-mismatch', 'De einddatum ligt voor de begindatum.')]
-}
-
 /** ztc-010: what is below a published zaaktype stays as it is, without the forced scope. */
 export function zaaktypeFaults(m: Mutation, zaaktypen: { concept: boolean }[]): InvalidParam[] {
   return !mayForce(m.actor) && zaaktypen.some(({ concept }) => !concept) ? [NON_CONCEPT_ZAAKTYPE] : []

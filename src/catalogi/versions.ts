@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import Type from 'typebox'
 import type { Mutation } from '../core/mutate.ts'
-import { invalid } from '../core/problem.ts'
+import { type InvalidParam, invalid, onObject, throwFaults } from '../core/problem.ts'
 import { timeZone } from '../lib/day.ts'
 
 /** Filter `status` on lists of types: without it only published ones show. */
@@ -108,11 +108,65 @@ export const overlaps = ({ beginGeldigheid, eindeGeldigheid }: Period): RawBuild
   sql`exists (select from (select ${beginGeldigheid}::date as begin_geldigheid, ${eindeGeldigheid}::date as einde_geldigheid) as p
     where ${sql.raw(shareDay('t', 'p'))})`
 
+type Dates = { beginGeldigheid?: string | null | undefined; eindeGeldigheid?: string | null | undefined }
+
+/** Neither a type nor a part of one ends before it begins. */
+export function dateFaults({ beginGeldigheid: begin, eindeGeldigheid: einde }: Dates): InvalidParam[] {
+  if (!begin || !einde || begin <= einde) return []
+  return [onObject('date-mismatch', 'De einddatum ligt voor de begindatum.')]
+}
+
+/** The same for a change: of a takeover such a type may be there, and keep its dates. */
+export const changedDateFaults = (input: Dates, oud: Dates): InvalidParam[] =>
+  (input.beginGeldigheid ?? null) === (oud.beginGeldigheid ?? null) &&
+  (input.eindeGeldigheid ?? null) === (oud.eindeGeldigheid ?? null)
+    ? []
+    : dateFaults(input)
+
+/** Types that a type is related to, as ids of catalogues, in a query with its `id`. */
+const RELATED: Record<Hoofdtype, string[]> = {
+  zaaktype: [
+    'select i.catalogus_id from zaaktype_informatieobjecttype r join informatieobjecttype i on i.id = r.informatieobjecttype_id where r.zaaktype_id = t.id',
+    'select b.catalogus_id from zaaktype_besluittype r join besluittype b on b.id = r.besluittype_id where r.zaaktype_id = t.id',
+  ],
+  besluittype: [
+    'select z.catalogus_id from zaaktype_besluittype r join zaaktype z on z.id = r.zaaktype_id where r.besluittype_id = t.id',
+    'select i.catalogus_id from besluittype_informatieobjecttype r join informatieobjecttype i on i.id = r.informatieobjecttype_id where r.besluittype_id = t.id',
+  ],
+  informatieobjecttype: [
+    'select z.catalogus_id from zaaktype_informatieobjecttype r join zaaktype z on z.id = r.zaaktype_id where r.informatieobjecttype_id = t.id',
+    'select b.catalogus_id from besluittype_informatieobjecttype r join besluittype b on b.id = r.besluittype_id where r.informatieobjecttype_id = t.id',
+  ],
+}
+
+/** ztc-013: a type stays in the catalogue of the types that it is related to. @throws Problem 400 `relations-incorrect-catalogus` */
+export async function requireMovable(
+  m: Mutation,
+  type: Hoofdtype,
+  before: { id: number; catalogusId: number },
+  catalogusId: number,
+): Promise<void> {
+  if (before.catalogusId === catalogusId) return
+  const { rows } = await sql`
+    select from ${sql.table(type)} t where t.id = ${before.id}
+      and exists (select from (${sql.raw(RELATED[type].join(' union all '))}) o where o.catalogus_id <> ${catalogusId})`.execute(
+    m.trx,
+  )
+  if (rows.length > 0)
+    throwFaults([
+      {
+        name: 'catalogus',
+        code: 'relations-incorrect-catalogus',
+        reason: 'Gerelateerde typen horen in dezelfde catalogus.',
+      },
+    ])
+}
+
 /**
  * ztc-016: published versions of one type do not overlap. The catalogue is held, so that of two versions published at the same
  * moment one is refused.
  * @param before what is changed: while its period and its type stay what they were, those that overlap already (of a takeover) may
- * @throws Problem 400 `overlap` on `name`
+ * @throws Problem 400 `overlap` on `name`; `date-mismatch` when it is published and ends before it begins
  */
 export async function requireNoOverlap(
   m: Mutation,
@@ -127,6 +181,7 @@ export async function requireNoOverlap(
   name = 'beginGeldigheid',
   before?: Period & { key: string; catalogusId: number },
 ): Promise<void> {
+  if (before === undefined) throwFaults(dateFaults(version))
   if (version.key === '') return // besluittypen may go without
   const isSame = (['key', 'catalogusId', 'beginGeldigheid', 'eindeGeldigheid'] as const).every(
     (field) => version[field] === before?.[field],

@@ -129,6 +129,15 @@ t.test('ztc-002: the klasse belongs to the procestype of the zaaktype', async (t
   t.equal((await call('PATCH', url, klasse)).status, 200, 'a PATCH of the klasse alone looks at the stored zaaktype')
   const other = await givenConcept(test, `${ROOT}procestypen/2`)
   t.same(faults(await call('PATCH', url, { zaaktype: other })), ['nonFieldErrors procestype-mismatch'])
+  for (const selectielijstProcestype of [`${ROOT}procestypen/2`, ''])
+    t.same(faults(await call('PATCH', zaaktype, { selectielijstProcestype })), [
+      'selectielijstProcestype procestype-mismatch',
+    ])
+  const { body: kept } = await call('GET', zaaktype)
+  t.equal((await call('PUT', zaaktype, kept)).status, 200, 'the one that it has stays')
+  t.same(faults(await call('PUT', zaaktype, { ...kept, selectielijstProcestype: undefined })), [
+    'selectielijstProcestype procestype-mismatch',
+  ])
 })
 
 t.test('ztc-003: the afleidingswijze fits the procestermijn of the klasse', async (t) => {

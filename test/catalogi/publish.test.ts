@@ -77,6 +77,28 @@ for (const { path, body, change } of HOOFDTYPEN) {
     t.equal((await call('DELETE', url, undefined, { as: 'corrector' })).status, 204, 'and removed')
   })
 
+  t.test(`${path} do not end before they begin, nor leave the catalogue of what they are related to`, async (t) => {
+    const catalogus = await givenCatalogus(test)
+    const wrong = { beginGeldigheid: '2024-02-02', eindeGeldigheid: '2024-02-01' }
+    const refused = await call('POST', `/catalogi/api/v1/${path}`, { ...body(catalogus), ...wrong })
+    t.same(faults(refused), ['nonFieldErrors date-mismatch'])
+    const url = await post(test, path, { ...body(catalogus), ...wrong, eindeGeldigheid: '2024-02-02' })
+    for (const method of ['PATCH', 'PUT'])
+      t.same(
+        faults(await call(method, url, { ...body(catalogus), ...wrong })),
+        ['nonFieldErrors date-mismatch'],
+        method,
+      )
+    // As a takeover leaves it.
+    const table = path.replace(/n$/, '')
+    const uuid = url.split('/').at(-1)!
+    await test.database.sql.unsafe(`update ${table} set einde_geldigheid = '2024-02-01' where uuid = $1`, [uuid])
+    t.equal((await call('PATCH', url, { ...change })).status, 200, 'what is there already keeps its dates')
+    t.same(faults(await publish(test, url)), ['nonFieldErrors date-mismatch'])
+    const other = await givenCatalogus(test)
+    t.equal((await call('PATCH', url, { catalogus: other })).body.catalogus, other, 'without relations it moves')
+  })
+
   t.test(`ztc-016: published versions of ${path} do not overlap`, async (t) => {
     const catalogus = await givenCatalogus(test)
     const version = (beginGeldigheid: string, eindeGeldigheid: string | null = null) =>
@@ -301,4 +323,19 @@ t.test('publish takes an empty body that is called JSON, as existing clients sen
   const answer = await test.call('POST', `${url}/publish`, '', { headers: { 'content-type': 'application/json' } })
   t.equal(answer.status, 200)
   t.equal(answer.body.concept, false)
+})
+
+t.test('ztc-013: a type stays in the catalogue of what it is related to, also by force', async (t) => {
+  const [catalogus, other] = [await givenCatalogus(test), await givenCatalogus(test)]
+  const iot = await givenInformatieobjecttype(test, { catalogus })
+  const besluittype = await post(test, 'besluittypen', { ...besluittypeBody(catalogus), informatieobjecttypen: [iot] })
+  const zaaktype = await post(test, 'zaaktypen', { ...zaaktypeBody(catalogus), besluittypen: [besluittype] })
+  await post(test, 'zaaktype-informatieobjecttypen', {
+    ...{ zaaktype, informatieobjecttype: iot, volgnummer: 1, richting: 'inkomend' },
+  })
+  for (const url of [iot, besluittype, zaaktype]) {
+    const answer = await call('PATCH', url, { catalogus: other })
+    t.match(faults(answer).join(), 'relations-incorrect-catalogus', url)
+    t.equal((await call('GET', url)).body.catalogus, catalogus)
+  }
 })

@@ -7,7 +7,7 @@ import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import { changeZaaktype } from '../../catalogi/zaaktype/change.ts'
 import { ZaaktypeInput } from '../../catalogi/zaaktype/columns.ts'
 import { createZaaktype } from '../../catalogi/zaaktype/create.ts'
-import { procestypeFaults } from '../../catalogi/zaaktype/rules.ts'
+import { changedProcestypeFaults, procestypeFaults } from '../../catalogi/zaaktype/rules.ts'
 import { notFound } from '../../core/problem.ts'
 import { one } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
@@ -131,7 +131,11 @@ export function registerZaaktype(app: FastifyInstance, selectielijst: Selectieli
       if (fieldsOf(page).length === 0) return showFixed(reply, version, page)
       return submitForm(request, reply, page, async ({ body, requireFresh }) => {
         const reason = readCorrection(version, body)
-        const faults = await procestypeFaults(selectielijst, body.selectielijstProcestype as string | undefined)
+        const procestype = body.selectielijstProcestype as string | undefined
+        const faults = [
+          ...(await procestypeFaults(selectielijst, procestype)),
+          ...(await changedProcestypeFaults(app.read, selectielijst, version.uuid, procestype)),
+        ]
         await mutateFromPage(
           request,
           async (m) => {

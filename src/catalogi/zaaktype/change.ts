@@ -7,7 +7,7 @@ import { expected } from '../../database/rows.ts'
 import { readInput } from '../../http/input.ts'
 import { recordChange } from '../records.ts'
 import { anyPublished, linkFaults, publishedFaults, requireCatalogus } from '../rules.ts'
-import { changesOnlyEnd, requireNoOverlap } from '../versions.ts'
+import { changedDateFaults, changesOnlyEnd, requireMovable, requireNoOverlap } from '../versions.ts'
 import { ownColumns, toRow, toZaaktype, ZaaktypeInput, type ZaaktypePatch } from './columns.ts'
 import { findZaaktype, zaaktypeForChange } from './read.ts'
 import { named, placeOf } from './record.ts'
@@ -33,13 +33,14 @@ export async function changeZaaktype(
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const relaties = await readRelations(m, input, catalogus.id, faults)
   const onlyEinde = changesOnlyEnd(actie, body)
-  const objectFaults = ruleFaults(input, catalogus.id, relaties)
+  const objectFaults = [...changedDateFaults(input, oud), ...ruleFaults(input, catalogus.id, relaties)]
   if (!onlyEinde) {
     const given = body.besluittypen ? relaties.besluittypen : []
     const linked = anyPublished(given) || (await hasPublishedBesluittype(m, before.id))
     objectFaults.push(...publishedFaults(m, before), ...linkFaults(m, linked))
   }
   throwFaults(objectFaults)
+  await requireMovable(m, 'zaaktype', before, catalogus.id)
   const identificatie = input.identificatie || before.identificatie
   await m.trx
     .updateTable('zaaktype')

@@ -6,6 +6,7 @@ import { type InvalidParam, throwFaults } from '../../core/problem.ts'
 import { expected, one } from '../../database/rows.ts'
 import { recordChange } from '../records.ts'
 import { anyPublished, linkFaults, requireCatalogus } from '../rules.ts'
+import { dateFaults } from '../versions.ts'
 import { ownColumns, toRow, toZaaktype, versionDate, type ZaaktypeInput } from './columns.ts'
 import { findZaaktype } from './read.ts'
 import { named, placeOf } from './record.ts'
@@ -24,7 +25,11 @@ export async function createZaaktype(
 ) {
   const catalogus = await requireCatalogus(m.read, input.catalogus, m.actor.base)
   const relaties = await readRelations(m, input, catalogus.id, faults)
-  throwFaults([...ruleFaults(input, catalogus.id, relaties), ...linkFaults(m, anyPublished(relaties.besluittypen))])
+  throwFaults([
+    ...dateFaults(input),
+    ...ruleFaults(input, catalogus.id, relaties),
+    ...linkFaults(m, anyPublished(relaties.besluittypen)),
+  ])
   const identificatie = input.identificatie || (await nextIdentificatie(m, versionDate(input)))
   const { id, uuid } = await m.trx
     .insertInto('zaaktype')

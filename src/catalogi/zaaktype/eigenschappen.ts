@@ -26,12 +26,12 @@ import { registerPartRoutes } from '../part-routes.ts'
 import {
   BelowZaaktypeFilter,
   belowZaaktype,
-  dateFaults,
   requireStatustype,
   requireZaaktypeForChange,
   zaaktypeFaults,
 } from '../parts.ts'
 import { deletePart, partForChange, recordType, sendTypes, type TypeSource, ZAAKTYPE_COLUMNS } from '../type-source.ts'
+import { dateFaults } from '../versions.ts'
 
 const Specificatie = Type.Object({
   groep: Type.Optional(Type.String({ maxLength: 32, pattern: '^[A-Za-z0-9 _]*$', default: '' })),

@@ -38,7 +38,6 @@ import {
   BelowZaaktypeFilter,
   belowZaaktype,
   catalogusFaults,
-  dateFaults,
   requireZaaktypeForChange,
   type ZaaktypeOfPart,
   zaaktypeFaults,
@@ -54,7 +53,7 @@ import {
   type TypeSource,
   ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
-import { shownVersions } from '../versions.ts'
+import { dateFaults, shownVersions } from '../versions.ts'
 import { hasPublishedRelations, type Relations, readRelations, writeRelations } from './resultaattype-relations.ts'
 import { askSelectielijst, genericName, type Sources, sourceFaults } from './resultaattype-selectielijst.ts'
 

@@ -20,11 +20,11 @@ import {
   BelowZaaktypeFilter,
   belowZaaktype,
   catalogusFaults,
-  dateFaults,
   requireZaaktypeForChange,
   zaaktypeFaults,
 } from '../parts.ts'
 import { deletePart, partForChange, recordType, sendTypes, type TypeSource, ZAAKTYPE_COLUMNS } from '../type-source.ts'
+import { dateFaults } from '../versions.ts'
 
 export const ROLLEN = [
   'adviseur',

@@ -18,7 +18,7 @@ import { createZaaktype } from './create.ts'
 import { deleteZaaktype } from './delete.ts'
 import { missingParts, publishZaaktype } from './publish.ts'
 import { findZaaktype, listZaaktypen, ZaaktypeFilter, zaaktypeSource } from './read.ts'
-import { procestypeFaults } from './rules.ts'
+import { changedProcestypeFaults, procestypeFaults } from './rules.ts'
 
 /**
  * A norm of no length says that every case is late. Files of other services that are imported have it where they mean none, and a
@@ -96,7 +96,16 @@ export const zaaktypen =
         preValidation: refuseEmptyNorm,
       },
       async (request) => {
-        const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
+        const { selectielijstProcestype } = request.body
+        const faults = [
+          ...(await procestypeFaults(selectielijst, selectielijstProcestype)),
+          ...(await changedProcestypeFaults(
+            app.read,
+            selectielijst,
+            request.params.uuid,
+            selectielijstProcestype ?? '',
+          )),
+        ]
         return app.mutate(request.actor, (m) => changeZaaktype(m, request.params.uuid, 'update', request.body, faults))
       },
     )
@@ -109,7 +118,11 @@ export const zaaktypen =
         preValidation: refuseEmptyNorm,
       },
       async (request) => {
-        const faults = await procestypeFaults(selectielijst, request.body.selectielijstProcestype)
+        const { selectielijstProcestype } = request.body
+        const faults = [
+          ...(await procestypeFaults(selectielijst, selectielijstProcestype)),
+          ...(await changedProcestypeFaults(app.read, selectielijst, request.params.uuid, selectielijstProcestype)),
+        ]
         return app.mutate(request.actor, (m) =>
           changeZaaktype(m, request.params.uuid, 'partial_update', request.body, faults),
         )

@@ -2,6 +2,9 @@
 import { sql } from 'kysely'
 import type { Mutation } from '../../core/mutate.ts'
 import type { InvalidParam } from '../../core/problem.ts'
+import type { ReadDb } from '../../database/database.ts'
+import { askEach } from '../../services/services.ts'
+import { procestypeFaults as klasseFaults } from '../archive.ts'
 import { otherCatalogusFaults } from '../rules.ts'
 import type { Selectielijst } from '../selectielijst.ts'
 import type { ZaaktypeInput } from './columns.ts'
@@ -12,6 +15,29 @@ export async function procestypeFaults(selectielijst: Selectielijst, url: string
   if (!url) return []
   const found = await selectielijst.find(url, 'ProcesType')
   return found.kind === 'fault' ? [{ name: 'selectielijstProcestype', code: found.code, reason: found.reason }] : []
+}
+
+/** ztc-002: the resultaattypen of a zaaktype are of its procestype, which so does not change below them. */
+export async function changedProcestypeFaults(
+  db: ReadDb,
+  selectielijst: Selectielijst,
+  uuid: string,
+  url: string | undefined,
+): Promise<InvalidParam[]> {
+  if (url === undefined) return []
+  const klassen = await db
+    .selectFrom('resultaattype as t')
+    .innerJoin('zaaktype as z', 'z.id', 't.zaaktypeId')
+    .where('z.uuid', '=', uuid)
+    .where('z.selectielijstProcestype', '<>', url)
+    .where('t.selectielijstklasse', '<>', '')
+    .select('t.selectielijstklasse as klasse')
+    .distinct()
+    .execute()
+  const found = await askEach(klassen, ({ klasse }) => selectielijst.find(klasse, 'Resultaat'))
+  if (found.every((klasse) => klasseFaults(klasse, url).length === 0)) return []
+  const reason = 'De resultaattypen van dit zaaktype horen bij het procestype dat het had.'
+  return [{ name: 'selectielijstProcestype', code: 'procestype-mismatch', reason }]
 }
 
 export async function hasPublishedBesluittype(m: Mutation, zaaktypeId: number): Promise<boolean> {

@@ -36,7 +36,7 @@ import {
   ZAAKTYPE,
 } from '../fields.ts'
 import { registerPartRoutes } from '../part-routes.ts'
-import { BelowZaaktypeFilter, belowZaaktype, dateFaults, requireZaaktypeForChange, zaaktypeFaults } from '../parts.ts'
+import { BelowZaaktypeFilter, belowZaaktype, requireZaaktypeForChange, zaaktypeFaults } from '../parts.ts'
 import { isLastStatustype } from '../type-relations.ts'
 import {
   deletePart,
@@ -47,6 +47,7 @@ import {
   type TypeSource,
   ZAAKTYPE_COLUMNS,
 } from '../type-source.ts'
+import { dateFaults } from '../versions.ts'
 
 const Checklistitem = Type.Object({
   itemnaam: Text(30, { minLength: 1 }),

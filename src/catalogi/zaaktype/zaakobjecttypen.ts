@@ -28,13 +28,13 @@ import {
   BelowZaaktypeFilter,
   belowZaaktype,
   catalogusFaults,
-  dateFaults,
   requireStatustype,
   requireZaaktypeForChange,
   zaaktypeFaults,
 } from '../parts.ts'
 import { filterUuid } from '../rules.ts'
 import { deletePart, partForChange, recordType, sendTypes, type TypeSource, ZAAKTYPE_COLUMNS } from '../type-source.ts'
+import { dateFaults } from '../versions.ts'
 
 const { kept, apart, shown } = fieldsOf<ZaakobjecttypeTable, ZaakobjecttypeRow>()
 
