@@ -10,3 +10,23 @@ comment on column beheer_account.invited_until is 'Until when that link counts.'
 -- Providers that were given before keep the address that is registered with them, until somebody changes it on both sides.
 alter table oidc_provider add column has_own_return boolean not null default false;
 comment on column oidc_provider.has_own_return is 'Whether its answers come to an address of its own, so that none of another provider is taken for it.';
+
+-- How confidential a case, document or besluit is, by its uuid; null when there is none (any more).
+create function level_of_object(uuid) returns vertrouwelijkheidaanduiding language sql stable parallel safe as $$
+  select coalesce(
+    (select vertrouwelijkheidaanduiding from zaak where uuid = $1),
+    (select vertrouwelijkheidaanduiding from enkelvoudiginformatieobject where uuid = $1),
+    (select coalesce(z.vertrouwelijkheidaanduiding, 'openbaar') from besluit b left join zaak z on z.id = b.zaak_id where b.uuid = $1))
+$$;
+
+-- How confidential a row of an import is: as the document that it became, else as it says, else as its type; the highest when nothing
+-- tells. Arguments: cells, uuid of the document, and the places of vertrouwelijkheidaanduiding and informatieobjecttype (-1: no column).
+create function level_of_import_row(json, uuid, integer, integer) returns vertrouwelijkheidaanduiding
+language sql stable parallel safe as $$
+  select coalesce(
+    (select vertrouwelijkheidaanduiding from enkelvoudiginformatieobject where uuid = $2),
+    (select l from unnest(enum_range(null::vertrouwelijkheidaanduiding)) l where $3 >= 0 and l::text = lower(btrim($1 ->> $3))),
+    (select vertrouwelijkheidaanduiding from informatieobjecttype where $4 >= 0
+      and uuid = substring(lower(btrim($1 ->> $4)) from '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$')::uuid),
+    'zeer_geheim')
+$$;

@@ -3975,6 +3975,30 @@ AS $function$
   select coalesce(substring(p_value from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_value)
 $function$;
 
+CREATE OR REPLACE FUNCTION level_of_import_row(json, uuid, integer, integer)
+ RETURNS vertrouwelijkheidaanduiding
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select coalesce(
+    (select vertrouwelijkheidaanduiding from enkelvoudiginformatieobject where uuid = $2),
+    (select l from unnest(enum_range(null::vertrouwelijkheidaanduiding)) l where $3 >= 0 and l::text = lower(btrim($1 ->> $3))),
+    (select vertrouwelijkheidaanduiding from informatieobjecttype where $4 >= 0
+      and uuid = substring(lower(btrim($1 ->> $4)) from '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$')::uuid),
+    'zeer_geheim')
+$function$;
+
+CREATE OR REPLACE FUNCTION level_of_object(uuid)
+ RETURNS vertrouwelijkheidaanduiding
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select coalesce(
+    (select vertrouwelijkheidaanduiding from zaak where uuid = $1),
+    (select vertrouwelijkheidaanduiding from enkelvoudiginformatieobject where uuid = $1),
+    (select coalesce(z.vertrouwelijkheidaanduiding, 'openbaar') from besluit b left join zaak z on z.id = b.zaak_id where b.uuid = $1))
+$function$;
+
 -- From which moment on a sender looks for what is due to a receiver.
 CREATE OR REPLACE FUNCTION looked_from(p_well boolean, p_changed timestamp with time zone, p_age double precision, p_receiver bigint, p_receivers bigint[], p_ages double precision[])
  RETURNS timestamp with time zone

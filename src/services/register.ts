@@ -73,6 +73,14 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   const clientKey = values.certificaat === '' ? undefined : (input.clientKey ?? knownKey)
   requireCertificates(values, clientKey)
   const knownSecret = known?.sealedSecret ? box.open(known.sealedSecret, owner) : undefined
+  // A secret goes nowhere else than where it was given for.
+  const isElsewhere = known !== undefined && originsOf(known).join() !== originsOf(values).join()
+  if (isElsewhere && knownSecret !== undefined && authenticatie !== 'geen' && input.secret === undefined)
+    throw invalid(
+      'secret',
+      'required',
+      'Geef het geheim opnieuw: de dienst of haar tokendienst staat op een andere server.',
+    )
   const secret = authenticatie === 'geen' ? undefined : (input.secret ?? knownSecret)
   if ((authenticatie === 'zgw' || authenticatie === 'oauth2') && !input.clientId)
     throw invalid('clientId', 'required', 'Dit veld is verplicht.')
@@ -93,6 +101,10 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
     .execute()
   return true
 }
+
+/** The servers that get its secret, or a token that is had with it. */
+const originsOf = ({ apiRoot, tokenUrl }: { apiRoot: string; tokenUrl: string }): string[] =>
+  [apiRoot, tokenUrl].map((url) => (URL.canParse(url) ? new URL(url).origin : ''))
 
 /** Removes a service. @returns false when it is the one that notifications go to, and stays */
 export async function deleteService(m: Mutation, uuid: string): Promise<boolean> {

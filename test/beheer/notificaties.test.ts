@@ -38,7 +38,7 @@ t.test('the log of notifications', await needsBrowser(), async (t) => {
     refuseAll()
     await configure(test, receiver.root, { maxRetries: 1, backoff: 0.1, backoffMax: 1 })
     const uuid = await givenChange(test)
-    await sql`update notificatie set resource = ${KWAAD}, hoofd_object = ${`http://localhost/${KWAAD}`}, kenmerken = ${sql.json({ x: KWAAD })}`
+    await sql`update notificatie set resource = ${KWAAD}, hoofd_object = ${`http://localhost/${KWAAD}`}, kenmerken = ${sql.json({ x: KWAAD, vertrouwelijkheidaanduiding: 'openbaar' })}`
     for (let round = 0; (await stateOf(test, uuid)).status === 'gepland'; round++) {
       await sql`update delivery set next_attempt_at = now() where next_attempt_at is not null`
       await test.runJobs()

@@ -20,6 +20,7 @@ import {
 import { sharedReason } from '../../documenten/import/judge.ts'
 import { isNdjson } from '../../documenten/import/ndjson.ts'
 import { csvStream } from '../../documenten/import/report.ts'
+import { levelPlaces } from '../../documenten/import/report-rows.ts'
 import { cellAt, imported } from '../../documenten/import/rows.ts'
 import { formParts } from '../../http/forms.ts'
 import { mutateFromPage } from '../frame/change.ts'
@@ -34,6 +35,7 @@ import { signedIn } from '../frame/session.ts'
 import { reason, t, words } from '../language/language.ts'
 import { COLUMNS } from './import-columns.ts'
 import { dryRunState, isDryRunning, MAX_KINDS, type Progress } from './import-labels.ts'
+import { hiddenText, isAbove, levelOf } from './row-level.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
 const operator = { access: 'beheer', rol: 'operator' } as const
@@ -101,9 +103,14 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const concept = await requireConcept(app.read, uuidParam(request))
     const header = concept.header as string[]
     // The last column of NDJSON is the line itself.
+    const level = levelOf(request, concept.createdBy)
     const shown = Math.min(isNdjson(header) ? header.length - 1 : header.length, MAX_COLUMNS)
-    const rows = await reader.sql<{ line: number; count: number; cells: string[]; remark: string | null }[]>`
-      select import_draft_line(r.draft_id, r.number) as line, json_array_length(cells) as count, f.remark, (
+    const [place, type] = levelPlaces(header)
+    const read = await reader.sql<
+      { line: number; count: number; cells: string[]; remark: string | null; hidden: boolean }[]
+    >`
+      select import_draft_line(r.draft_id, r.number) as line, json_array_length(cells) as count, f.remark, coalesce(
+        level_of_import_row(cells, null, ${place}, ${type}) > ${level ?? null}::text::vertrouwelijkheidaanduiding, false) as hidden, (
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
           order by c.n), '[]')
         from json_array_elements(cells) with ordinality c(cel, n) where c.n <= ${shown + 5}) as cells
@@ -117,6 +124,9 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
         ) x order by remark is null, number limit ${PREVIEW_ROWS}
       ) f join import_draft_row r on r.draft_id = ${concept.id} and r.number = f.number
       order by f.remark is null, r.number`
+    const rows = read.map(({ hidden, ...row }) =>
+      hidden ? { ...row, cells: row.cells.map(() => ''), remark: row.remark && hiddenText() } : row,
+    )
     const names = header.slice(0, shown)
     const faulty = rows.map(({ remark }) => faultsByColumn(names, remark ?? ''))
     const used = names.map((_, place) => rows.some((row, at) => row.cells[place] || faulty[at]?.has(place)))
@@ -169,6 +179,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const [pad, titel] = [placeOf(header, 'bestandspad'), placeOf(header, 'titel')]
     const [kind] = await chosenReason(concept, queryText(request, 'reden'))
     const reason = kind ? sql`and hashtextextended(import_reason(f.remark), 0) = ${kind.hash}::bigint` : sql``
+    const above = isAbove(levelOf(request, concept.createdBy), levelPlaces(header))
     const list = await keysetPage<DraftFault>(request, {
       key: ({ number }) => String(number),
       rows: async (limit, { na, voor }) => {
@@ -179,7 +190,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
             : sql``
         const order = voor === undefined ? sql`asc` : sql`desc`
         const { rows } = await sql<DraftFault>`
-          select f.number, import_draft_line(f.draft_id, f.number) as line, f.remark, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
+          select f.number, import_draft_line(f.draft_id, f.number) as line, f.remark, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel,
+            coalesce(${above}, false) as hidden
           from import_draft_fault f
           left join import_draft_row r on r.draft_id = f.draft_id and r.number = f.number
           where f.draft_id = ${concept.id} ${reason} ${from} order by f.number ${order} limit ${limit}`.execute(
@@ -198,10 +210,11 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       kind,
       list: {
         ...list,
-        rows: list.rows.map(({ titel, ...row }) => ({
+        rows: list.rows.map(({ titel, hidden, ...row }) => ({
           ...row,
-          bestandspad: shortened(row.bestandspad),
-          documentTitel: shortened(titel),
+          ...(hidden && { remark: hiddenText() }),
+          bestandspad: hidden ? '' : shortened(row.bestandspad),
+          documentTitel: hidden ? '' : shortened(titel),
         })),
       },
     })
@@ -351,7 +364,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
   }
 }
 
-type DraftFault = { number: number; line: number; remark: string; bestandspad: string; titel: string }
+type DraftFault = { number: number; line: number; remark: string; bestandspad: string; titel: string; hidden: boolean }
 
 const alreadyOne = () =>
   t(

@@ -1,8 +1,8 @@
 // imports: the bulk imports of documents: the list, one import with its progress and its failures, cancelling and deleting.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
-import { notFound } from '../../core/problem.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { forbidden, notFound } from '../../core/problem.ts'
 import { placeOf } from '../../documenten/import/columns.ts'
 import {
   canContinue,
@@ -17,7 +17,7 @@ import { hasRows, sendReport } from '../../documenten/import/index.ts'
 import { sharedReason } from '../../documenten/import/judge.ts'
 import { ndjsonStream } from '../../documenten/import/ndjson.ts'
 import { csvStream, reportCharset } from '../../documenten/import/report.ts'
-import { failedRows } from '../../documenten/import/report-rows.ts'
+import { failedRows, type Level, levelPlaces } from '../../documenten/import/report-rows.ts'
 import { cellAt, type ImportRow, importsWithPlace, requireImport } from '../../documenten/import/rows.ts'
 import { countStream } from '../../http/stream.ts'
 import { mutateFromPage } from '../frame/change.ts'
@@ -40,6 +40,7 @@ import {
   stoppedText,
 } from './import-labels.ts'
 import { registerImportStart } from './import-start.ts'
+import { hiddenText, isAbove, levelOf } from './row-level.ts'
 import { recentSpeed, speedFigures, speedPicture } from './speed-picture.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
@@ -97,6 +98,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       stopped: stoppedText(row),
       canContinue: canContinue(row),
       hasReport: hasRows(row),
+      mayHide: levelOf(request, row.startedBy) !== undefined,
       notImported: row.total - row.succeeded,
       kinds: kinds.slice(0, MAX_KINDS),
       moreKinds: kinds.length > MAX_KINDS,
@@ -115,6 +117,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   app.get('/imports/:uuid/rijen', { config: viewer }, async (request, reply) => {
     const row = await importOfRequest(request)
+    const level = levelOf(request, row.startedBy)
     const kind = await chosenKind(row, queryText(request, 'reden'))
     const onlyFailed = queryText(request, 'resultaat') === 'mislukt' && !kind
     const header = row.header as string[]
@@ -132,7 +135,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
           : onlyFailed
             ? sql`and not u.succeeded`
             : sql``
-        return listRows(row.id, [pad, titel], sql`${which} ${from}`, limit, voor !== undefined)
+        const above = isAbove(level, levelPlaces(header), sql`u.document_uuid`)
+        return listRows(row.id, [pad, titel], above, sql`${which} ${from}`, limit, voor !== undefined)
       },
     })
     return reply.page('import-rows', {
@@ -143,21 +147,24 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       choice: onlyFailed ? 'mislukt' : '',
       list: {
         ...list,
-        rows: list.rows.map(({ titel, ...row }) => ({
+        rows: list.rows.map(({ titel, hidden, ...row }) => ({
           ...row,
-          bestandspad: shortened(row.bestandspad),
-          documentTitel: shortened(titel),
+          ...(hidden && { remark: hiddenText(), documentUuid: null }),
+          bestandspad: hidden ? '' : shortened(row.bestandspad),
+          documentTitel: hidden ? '' : shortened(titel),
         })),
       },
     })
   })
 
-  app.get('/imports/:uuid/rapport', { config: viewer }, async (request, reply) =>
-    sendReport(request, reply, await app.reportReader(), await importOfRequest(request), {
+  app.get('/imports/:uuid/rapport', { config: viewer }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    return sendReport(request, reply, await app.reportReader(), row, {
       toegekend: true,
       neutraliseer: queryText(request, 'formules') === 'neutraliseren',
-    }),
-  )
+      level: levelOf(request, row.startedBy),
+    })
+  })
 
   // Streamed: it may be all rows of the file.
   app.get('/imports/:uuid/niet-geimporteerd', { config: viewer }, async (request, reply) => {
@@ -165,14 +172,15 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     if (!hasRows(row)) throw notFound(t('Dit bestand is er pas als de import is gestopt.'))
     countStream(request, reply)
     const dialect = dialectOf(row)
+    const rows = failedRows(reader, row, levelOf(request, row.startedBy))
     if (dialect.kind === 'ndjson')
       return reply
         .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.ndjson"` })
         .type('application/x-ndjson')
-        .send(ndjsonStream(failedRows(reader, row)))
+        .send(ndjsonStream(rows))
     async function* records() {
       yield row.header as string[]
-      yield* failedRows(reader, row)
+      yield* rows
     }
     return reply
       .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.csv"` })
@@ -210,6 +218,15 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   app.post('/imports/:uuid/opnieuw', { config: operator }, async (request, reply) => {
     const row = await importOfRequest(request)
     if (!hasRows(row)) throw notFound(t('Dit kan pas als de import is gestopt.'))
+    // The draft would be his, with all that its rows hold.
+    const level = levelOf(request, row.startedBy)
+    if (level !== undefined && (await hidesRest(row, level)))
+      throw forbidden(
+        undefined,
+        t(
+          'Onder de rijen die niet zijn geïmporteerd, zijn er die vertrouwelijker zijn dan u mag zien. Vraag iemand die ze mag zien.',
+        ),
+      )
     const uuid = await mutateFromPage(request, async (m) => {
       const made = await createDraftOfRest(m, row, signedIn(request).gebruikersnaam)
       await requestDryRun(m, made.uuid)
@@ -360,9 +377,19 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     return kind && inWords(kind)
   }
 
+  /** Whether a row that was not imported is above this level. */
+  async function hidesRest({ id, header }: ImportRow, level: Level): Promise<boolean> {
+    const { rows } = await sql`
+      select from import_row r left join import_outcome u on u.import_id = r.import_id and u.number = r.number
+      where r.import_id = ${id}::bigint and r.number > 1 and u.succeeded is not true
+        and ${isAbove(level, levelPlaces(header as string[]))} limit 1`.execute(app.read)
+    return rows.length > 0
+  }
+
   async function listRows(
     id: number,
     [pad, titel]: [number, number],
+    above: RawBuilder<boolean>,
     where: ReturnType<typeof sql>,
     limit: number,
     back: boolean,
@@ -370,7 +397,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const order = back ? sql`desc` : sql`asc`
     const { rows } = await sql<ReportRow>`
       select u.number, import_line(u.import_id, u.number) as line, u.succeeded, u.remark, u.document_uuid as "documentUuid",
-        ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel
+        ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel, coalesce(${above}, false) as hidden
       from (select u.* from import_outcome u where u.import_id = ${id}::bigint ${where} order by u.number ${order} limit ${limit}) u
       left join import_row r on r.import_id = u.import_id and r.number = u.number
       order by u.number ${order}`.execute(app.read)
@@ -389,6 +416,8 @@ type ReportRow = {
   documentUuid: string | null
   bestandspad: string
   titel: string
+  /** Above what he may see. */
+  hidden: boolean
 }
 
 const isRunning = ({ status, pausedAt }: ImportRow) => status === 'active' && pausedAt === null

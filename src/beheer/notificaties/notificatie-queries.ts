@@ -1,6 +1,6 @@
 // What the log of messages asks the database.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { EXTERNAL } from '../../core/outbox.ts'
 import { one } from '../../database/rows.ts'
 import { isMeant, matchesFilter, type NotificatieFilter } from '../../notificaties/filter.ts'
@@ -19,6 +19,8 @@ export type Row = Message & {
   /** The case, document or type that it is about, where that still exists. */
   onderwerp: { path: string; name: string } | null
   kanaal: string
+  /** He may know what it is about; else the addresses are empty. */
+  isSeen: boolean
   resource: string
   resourceUrl: string
   hoofdObject: string
@@ -35,6 +37,18 @@ export type Row = Message & {
   geplandBij: number
 }
 
+/**
+ * Whether a message is not about what is above his level. Of what is gone its attributes tell, and else nobody below the highest
+ * level is told.
+ */
+const isSeen = (request: FastifyRequest, message: RawBuilder<unknown>) => sql<boolean>`(
+  ${message}.kanaal not in ('zaken', 'documenten', 'besluiten') or ${visible(
+    request,
+    sql`coalesce(level_of_object(${message}.hoofd_object_uuid), (
+      select l from unnest(enum_range(null::vertrouwelijkheidaanduiding)) l
+      where l::text = ${message}.kenmerken ->> 'vertrouwelijkheidaanduiding'), 'zeer_geheim')`,
+  )})`
+
 /** A page of messages that fit the filter, by the moment at which they were made; the newest first unless the address asks otherwise. */
 export async function selectRows(
   app: FastifyInstance,
@@ -50,7 +64,9 @@ export async function selectRows(
       ? sql`(notificatie.aanmaakdatum, notificatie.id) ${ascending ? sql`>` : sql`<`}
           (${moment}::text::timestamptz, ${id}::text::bigint)`
       : sql`true`
-  return selectMessages(app, request, sql`${matchesFilter(filter)} and ${cursor}`, limit, ascending)
+  // Who asks for one object is not told that there is one which he may not see.
+  const asked = filter.object === undefined ? sql`true` : isSeen(request, sql`notificatie`)
+  return selectMessages(app, request, sql`${matchesFilter(filter)} and ${asked} and ${cursor}`, limit, ascending)
 }
 
 /**
@@ -69,7 +85,9 @@ export async function selectMessages(
     with bladzij as materialized (
       select * from notificatie where ${condition} order by aanmaakdatum ${order}, id ${order} limit ${limit}
     )
-    select b.id, b.uuid, b.kanaal, b.resource, b.resource_url, b.hoofd_object, b.actie, b.aanmaakdatum,
+    select b.id, b.uuid, b.kanaal, b.resource, b.actie, b.aanmaakdatum, ${isSeen(request, sql`b`)} as is_seen,
+      case when ${isSeen(request, sql`b`)} then b.resource_url else '' end as resource_url,
+      case when ${isSeen(request, sql`b`)} then b.hoofd_object else '' end as hoofd_object,
       case l.volgorde when 2 then 'mislukt' when 1 then 'gepland' else 'afgeleverd' end as status,
       l.next_attempt_at, l.retries, l.bezig,
       coalesce(l.ended_at, case when l.volgorde is null then p.begun_at + p.duration_ms * interval '1 millisecond' end)

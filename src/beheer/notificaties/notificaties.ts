@@ -198,20 +198,22 @@ export function registerNotificaties(app: FastifyInstance): void {
       breadcrumbs: [{ path: '/notificaties', name: t('Notificaties') }],
       bericht: { ...bericht, ...row },
       ...inWords(row, state),
-      inhoud: JSON.stringify(
-        {
-          ...(cloudevent && { cloudevent }),
-          kanaal,
-          hoofdObject,
-          resource,
-          resourceUrl,
-          actie,
-          aanmaakdatum,
-          kenmerken,
-        },
-        null,
-        2,
-      ),
+      inhoud:
+        row.isSeen &&
+        JSON.stringify(
+          {
+            ...(cloudevent && { cloudevent }),
+            kanaal,
+            hoofdObject,
+            resource,
+            resourceUrl,
+            actie,
+            aanmaakdatum,
+            kenmerken,
+          },
+          null,
+          2,
+        ),
       receivers,
       delivered: receivers.filter(({ isDelivered }) => isDelivered).length,
       canTryNow: deliveries.some(

@@ -61,11 +61,7 @@ export function registerAlerts(app: FastifyInstance): void {
       const isFree = (name: SecretSetting) => origins[name] !== 'environment'
       const kept = (Object.keys(NAMES) as SecretSetting[]).filter(isFree)
       const host = [form.SMTP_HOST].flat().at(-1)?.trim()
-      const isElsewhere = host !== undefined && host !== (parts.config.smtpHost ?? '')
       const hasPassword = origins.SMTP_PASSWORD === 'database' && !forget.includes('SMTP_PASSWORD')
-      // A password goes nowhere else than where it was given for.
-      if (isElsewhere && host !== '' && hasPassword && given.SMTP_PASSWORD === undefined)
-        throwFormFaults({ SMTP_PASSWORD: t('Vul het wachtwoord opnieuw in: de mailserver is gewijzigd.') })
       const changes = kept.flatMap((name): [SecretSetting, string][] => {
         const isForgotten = forget.includes(name) || (name === 'SMTP_PASSWORD' && host === '' && hasPassword)
         return isForgotten ? [[name, '']] : given[name] === undefined ? [] : [[name, given[name]]]
@@ -88,6 +84,7 @@ export function registerAlerts(app: FastifyInstance): void {
               }
               return changes.length
             },
+        new Set(changes.map(([name]) => name)),
       )
       const text =
         changed === 0 ? t('Er was niets gewijzigd.') : t('De instellingen zijn opgeslagen. Probeer ze nu met een test.')

@@ -1,7 +1,7 @@
 // audit: what was changed in these pages, by whom, with before and after.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { LIMITS } from '../../core/limits.ts'
 import { notFound } from '../../core/problem.ts'
 import { csvStream, neutralizeCell } from '../../documenten/import/report.ts'
@@ -11,6 +11,7 @@ import { timeZone } from '../../lib/day.ts'
 import { withQuery } from '../frame/keyset-list.ts'
 import { differences, keysetByNumber, queryDay, queryText, type Sorts } from '../frame/lookup.ts'
 import { savedFilters } from '../frame/saved-filters.ts'
+import { signedIn } from '../frame/session.ts'
 import { t } from '../language/language.ts'
 import { actLabel } from './audit-labels.ts'
 
@@ -26,8 +27,16 @@ type Line = {
   objectWeergave: string
 }
 
-const LINE = sql`select b.id, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat, b.object_kind, b.object_id,
-  b.object_weergave from beheer_audit b`
+/** Whether a row is about a case or document that he may see; of what is gone nobody below the highest level is told which it was. */
+const seen = (request: FastifyRequest): RawBuilder<boolean> => sql<boolean>`(b.object_kind not in ('zaak', 'document')
+  or coalesce((select level_of_object(b.object_id::uuid) where b.object_id ~ '^[0-9a-f-]{36}$'), 'zeer_geheim')
+    <= ${signedIn(request).maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding)`
+
+const selectLine = (
+  request: FastifyRequest,
+) => sql`select b.id, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat,
+  b.object_kind, case when ${seen(request)} then b.object_id else '' end as object_id,
+  case when ${seen(request)} then b.object_weergave else '' end as object_weergave from beheer_audit b`
 const EXPORT_COLUMNS = [
   'tijdstip',
   'gebruiker',
@@ -48,7 +57,7 @@ export function registerAudit(app: FastifyInstance): void {
 
   app.get('/audit', { config }, async (request, reply) => {
     const list = await keysetByNumber<Line>(request, app.read, {
-      select: LINE,
+      select: selectLine(request),
       id: sql`b.id`,
       sorts: SORTS,
       conditions: filters(request),
@@ -77,6 +86,7 @@ export function registerAudit(app: FastifyInstance): void {
   app.get('/audit/export.csv', { config }, async (request, reply) => {
     countStream(request, reply)
     const where = sql.join(filters(request), sql` and `)
+    const isSeen = seen(request)
     async function* records() {
       yield [...EXPORT_COLUMNS]
       for (let after = 0; ; ) {
@@ -85,7 +95,8 @@ export function registerAudit(app: FastifyInstance): void {
           await sql<ExportRow>`select nummer, tijdstip, gebruiker, herkomst, handeling, resultaat, soort, id, weergave, oud::text, nieuw::text
           from (
             select b.id as nummer, b.tijdstip, b.gebruiker, b.herkomst, b.handeling, b.resultaat, b.object_kind as soort,
-              b.object_id as id, b.object_weergave as weergave, b.oud, b.nieuw, row_number() over (order by b.id) as place,
+              case when ${isSeen} then b.object_id else '' end as id, case when ${isSeen} then b.object_weergave else '' end as weergave,
+              case when ${isSeen} then b.oud end as oud, case when ${isSeen} then b.nieuw end as nieuw, row_number() over (order by b.id) as place,
               sum(coalesce(pg_column_size(b.oud), 0) + coalesce(pg_column_size(b.nieuw), 0)) over (order by b.id) as size
             from beheer_audit b where ${where} and b.id > ${after}::bigint order by b.id limit ${EXPORT_ROWS}
           ) line where place = 1 or size <= ${LIMITS.portionBytes} order by nummer`.execute(app.read)
@@ -103,12 +114,14 @@ export function registerAudit(app: FastifyInstance): void {
 
   app.get<{ Params: { id: string } }>('/audit/:id', { config }, async (request, reply) => {
     if (!/^\d{1,15}$/.test(request.params.id)) throw notFound(t('Deze pagina bestaat niet.'))
-    const record = await app.read
-      .selectFrom('beheerAudit')
-      .where('id', '=', Number(request.params.id))
+    const found = await app.read
+      .selectFrom('beheerAudit as b')
+      .where('b.id', '=', Number(request.params.id))
       .selectAll()
+      .select(seen(request).as('isSeen'))
       .executeTakeFirst()
-    if (!record) throw notFound(t('Deze pagina bestaat niet.'))
+    if (!found) throw notFound(t('Deze pagina bestaat niet.'))
+    const record = found.isSeen ? found : { ...found, objectId: '', objectWeergave: '', oud: null, nieuw: null }
     return reply.page('audit-record', {
       title: actLabel(record.handeling),
       breadcrumbs: [{ path: '/audit', name: t('Audit') }],
@@ -140,7 +153,7 @@ function filters(request: FastifyRequest) {
     sql`true`,
     ...(user ? [sql`b.gebruiker = ${user}`] : []),
     ...(handeling ? [sql`b.handeling = ${handeling}`] : []),
-    ...(object ? [sql`(b.object_id = ${object} or b.object_weergave = ${object})`] : []),
+    ...(object ? [sql`(b.object_id = ${object} or b.object_weergave = ${object}) and ${seen(request)}`] : []),
     ...(resultaat === 'geweigerd' || resultaat === 'geslaagd' ? [sql`b.resultaat = ${resultaat}`] : []),
     // The days of the one who reads.
     ...(from ? [sql`b.tijdstip >= ${from}::timestamp at time zone ${timeZone()}::text`] : []),

@@ -85,6 +85,7 @@ export async function settingFields(
 /**
  * Saves the settings that a form has.
  * @param also what is saved with them, in the same change
+ * @param renewed secrets that are given anew, or forgotten, in `also`
  * @returns how many settings were changed
  * @throws Problem 400 with what is wrong, per field
  */
@@ -92,6 +93,7 @@ export async function saveSettings(
   request: FastifyRequest,
   form: FormValues,
   also?: (m: PageMutation, changed: ReadonlySet<string>) => Promise<number>,
+  renewed: ReadonlySet<string> = new Set(),
 ): Promise<number> {
   const { parts } = request.server
   const given = new Set(parts.config.listed.flatMap(({ env, from }) => (from === 'environment' ? env : [])))
@@ -111,6 +113,7 @@ export async function saveSettings(
   )
   const others = await mutateFromPage(request, async (m) => {
     await m.sql`lock table setting in share row exclusive mode`
+    await requireMailPassword(m, asked, renewed)
     const stored = await readRows(m.read)
     const changedSince = asked.filter(({ setting, was }) => (stored.get(setting.env) ?? '') !== (was ?? ''))
     throwFormFaults(
@@ -146,6 +149,29 @@ export async function saveSettings(
   })
   await parts.settings.refresh() // the signal comes too, but it may come after the next page
   return asked.length + others
+}
+
+/** What the password of the mail server was given for. */
+const MAIL_SERVER = new Set(['SMTP_HOST', 'SMTP_PORT', 'SMTP_SECURITY'])
+
+/** A password that is kept goes to no other server than it was given for, whichever page names that. @throws Problem 400 */
+async function requireMailPassword(
+  m: PageMutation,
+  asked: readonly { setting: Changeable }[],
+  renewed: ReadonlySet<string>,
+): Promise<void> {
+  const moved = asked.filter(({ setting }) => MAIL_SERVER.has(setting.env))
+  if (moved.length === 0 || renewed.has('SMTP_PASSWORD')) return
+  const kept = await m.trx
+    .selectFrom('sealedSetting')
+    .select('name')
+    .where('name', '=', 'SMTP_PASSWORD')
+    .executeTakeFirst()
+  if (!kept) return
+  const fault = t(
+    'Vul bij Meldingen het wachtwoord van de mailserver opnieuw in, of verwijder het daar: de mailserver is gewijzigd.',
+  )
+  throwFormFaults(Object.fromEntries([...moved.map(({ setting }) => [setting.env, fault]), ['SMTP_PASSWORD', fault]]))
 }
 
 async function readRows(db: ReadDb): Promise<Map<string, string>> {

@@ -40,7 +40,7 @@ import { readImportNdjson, reportNdjson } from './ndjson.ts'
 import { passedOverBy } from './passed-over.ts'
 import { openNext } from './progress.ts'
 import { reportCharset, reportCsv } from './report.ts'
-import { reportRows } from './report-rows.ts'
+import { type Level, reportRows } from './report-rows.ts'
 import { type ImportRow, imported, importsWithPlace, requireImport } from './rows.ts'
 
 const IMPORT_STATUS = ['pending', 'active', 'finished', 'error'] as const
@@ -260,7 +260,12 @@ export function sendReport(
   reply: FastifyReply,
   reader: Reader,
   row: ImportRow,
-  options: { toegekend: boolean; neutraliseer: boolean; which?: 'mislukt' | 'rest' | undefined },
+  options: {
+    toegekend: boolean
+    neutraliseer: boolean
+    which?: 'mislukt' | 'rest' | undefined
+    level?: Level | undefined
+  },
 ): FastifyReply {
   if (!hasReport(row)) throw notFound()
   countStream(request, reply)

@@ -1,7 +1,7 @@
 // What is wrong with an abonnement before its callback is asked: the same for the API and for the pages.
 import type { Config } from '../../config.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { fault, type InvalidParam, throwFaults } from '../../core/problem.ts'
+import { fault, type InvalidParam, invalid, throwFaults } from '../../core/problem.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { inOwnForm } from '../../http/links.ts'
@@ -13,6 +13,28 @@ export const MAX_KANALEN = 100
 const MAX_FILTERS = 50
 const MAX_CHOICES = 20 // of resources and acties: all of them are kept beside each kanaal
 export const MAX_AUTH = 8192
+
+/**
+ * A secret goes to no other server than it was given for, nor a token that is had with it.
+ * @param row as it is stored; `given`: what becomes of it
+ * @throws Problem 400 `required` at auth when a server is another one and the secret is not given again
+ */
+export function requireSecretFor(
+  row: { callbackUrl: string; tokenUrl: string },
+  given: { callbackUrl?: string | undefined; tokenUrl?: string | undefined; auth?: string | undefined },
+): void {
+  const isOther = (before: string, after: string | undefined) =>
+    before !== '' && after !== undefined && after !== '' && originOf(before) !== originOf(after)
+  if (given.auth !== undefined) return
+  if (isOther(row.callbackUrl, given.callbackUrl) || isOther(row.tokenUrl, given.tokenUrl))
+    throw invalid(
+      'auth',
+      'required',
+      'Geef het geheim opnieuw: de ontvanger of zijn tokendienst staat op een andere server.',
+    )
+}
+
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '')
 
 /** A kanaal that was judged, with what is wanted of it. */
 export type KnownGroup = { kanaalId: number; filters: Record<string, string> }

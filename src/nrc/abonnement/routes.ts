@@ -18,7 +18,7 @@ import { openAgent } from '../../services/transport.ts'
 import { readAccess, requireOwner, subscribeAccess } from '../rights.ts'
 import { probeCallback } from './callback.ts'
 import { handOut, readHandedOut } from './fetch.ts'
-import { judge, MAX_AUTH, MAX_KANALEN } from './judge.ts'
+import { judge, MAX_AUTH, MAX_KANALEN, requireSecretFor } from './judge.ts'
 import { listAbonnementen, requireAbonnement, toAbonnement, writtenAbonnement } from './read.ts'
 import { isStopped, resumeAbonnement } from './state.ts'
 import { changeAbonnement, createAbonnement, deleteAbonnement } from './write.ts'
@@ -212,6 +212,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
     const row = await requireAbonnement(app.read, uuid)
     requireOwner(actor, row.applicatieUuid)
     const kanalen = await judge(app.read, config, given)
+    requireSecretFor(row, given)
     const stored = row.authenticatie === 'header' ? box.open(row.auth, subscriberOwner(row.uuid)) : undefined
     const callbackUrl = given.callbackUrl ?? row.callbackUrl
     const auth = given.auth ?? stored

@@ -70,8 +70,8 @@ export const alerts: Record<string, string> = {
   'Wat nog gaande is en wat de afgelopen dag voorbij ging, van alle soorten.':
     'What still goes on and what ended in the last day, of all kinds.',
   'Test naar mij sturen': 'Send me a test',
-  'Vul het wachtwoord opnieuw in: de mailserver is gewijzigd.':
-    'Enter the password again: the mail server was changed.',
+  'Vul bij Meldingen het wachtwoord van de mailserver opnieuw in, of verwijder het daar: de mailserver is gewijzigd.':
+    'Enter the password of the mail server again under Alerts, or delete it there: the mail server was changed.',
   'De instellingen zijn opgeslagen. Probeer ze nu met een test.': 'The settings were saved. Now try them with a test.',
   'Dit account heeft geen e-mailadres.': 'This account has no e-mail address.',
   'De webhook heeft de test aangenomen.': 'The webhook accepted the test.',

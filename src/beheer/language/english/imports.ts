@@ -1,5 +1,10 @@
 // Imports.
 export const imports: Record<string, string> = {
+  'Vertrouwelijker dan u mag zien.': 'More confidential than you may see.',
+  'Rijen die vertrouwelijker zijn dan u mag zien, zijn in het rapport leeg, en ontbreken bij de rijen die niet zijn geïmporteerd.':
+    'Rows that are more confidential than you may see are empty in the report, and are left out of the rows that were not imported.',
+  'Onder de rijen die niet zijn geïmporteerd, zijn er die vertrouwelijker zijn dan u mag zien. Vraag iemand die ze mag zien.':
+    'Among the rows that were not imported are some that are more confidential than you may see. Ask somebody who may see them.',
   'onbekend (via de API)': 'unknown (with the API)',
   Rijen: 'Rows',
   '{1} van {2} verwerkt, {3} geïmporteerd': '{1} of {2} processed, {3} imported',

@@ -7,7 +7,7 @@ import { expected } from '../../../database/rows.ts'
 import { OptionalText } from '../../../http/input.ts'
 import { subscriberOwner } from '../../../notificaties/deliver.ts'
 import { addressFaults } from '../../../nrc/abonnement/callback.ts'
-import { judge, MAX_AUTH } from '../../../nrc/abonnement/judge.ts'
+import { judge, MAX_AUTH, requireSecretFor } from '../../../nrc/abonnement/judge.ts'
 import { changeAbonnement, createAbonnement, type Settings } from '../../../nrc/abonnement/write.ts'
 import { certificateFault } from '../../../services/credentials.ts'
 import { mutateFromPage } from '../../frame/change.ts'
@@ -172,6 +172,7 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
           : addressFaults(config, tokenUrl)
       if (fault) faults.tokenUrl = fault.reason.replace('callback', 'tokendienst')
     }
+    if (abonnement && faults.auth === undefined) requireSecretFor(abonnement, { callbackUrl, tokenUrl, auth })
     const key = certificaat === '' ? null : (form.certificateKey ?? storedKey(abonnement))
     Object.assign(faults, certificateFaults(certificaat, key))
     throwFormFaults(faults)
