@@ -78,7 +78,13 @@ t.test('the pages of alerts', await needsBrowser(), async (t) => {
     const page = '/beheer/meldingen/instellingen'
     const elsewhere = { SMTP_HOST: 'elders.example.nl', 'was.SMTP_HOST': '127.0.0.1' }
     const refused = await client.post(page, elsewhere)
-    t.match(refused, { statusCode: 400, body: /Vul het wachtwoord opnieuw in/ })
+    t.match(refused, { statusCode: 400, body: /wachtwoord van de mailserver opnieuw in/ })
+    const settings = { ...elsewhere, SMTP_PORT: '2525', 'was.SMTP_PORT': '' }
+    t.match(
+      await client.post('/beheer/configuratie', settings),
+      { statusCode: 400, body: /wachtwoord van de mailserver opnieuw in/ },
+      'on no other page either',
+    )
     t.equal(test.config.smtpHost, '127.0.0.1')
     t.equal((await client.post(page, { ...elsewhere, SMTP_PASSWORD: 'een ander' })).statusCode, 303)
     t.equal(test.config.smtpHost, 'elders.example.nl')

@@ -4,14 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { type SecretSetting, saveSecret, secretOrigins } from '../../operations/alerts/settings.ts'
 import { ALERT_KINDS, isMailSetUp, testMail, testsOf } from '../accounts/my-alerts.ts'
-import {
-  type FormFaults,
-  type FormValues,
-  formFaultsOf,
-  PasswordField,
-  readForm,
-  throwFormFaults,
-} from '../frame/form.ts'
+import { type FormFaults, type FormValues, formFaultsOf, PasswordField, readForm } from '../frame/form.ts'
 import { redirectWith } from '../frame/page.ts'
 import { signedIn } from '../frame/session.ts'
 import { t, words } from '../language/language.ts'

@@ -20,13 +20,13 @@ export const MAX_AUTH = 8192
  * @throws Problem 400 `required` at auth when a server is another one and the secret is not given again
  */
 export function requireSecretFor(
-  row: { callbackUrl: string; tokenUrl: string },
+  row: { callbackUrl: string; tokenUrl?: string },
   given: { callbackUrl?: string | undefined; tokenUrl?: string | undefined; auth?: string | undefined },
 ): void {
   const isOther = (before: string, after: string | undefined) =>
     before !== '' && after !== undefined && after !== '' && originOf(before) !== originOf(after)
   if (given.auth !== undefined) return
-  if (isOther(row.callbackUrl, given.callbackUrl) || isOther(row.tokenUrl, given.tokenUrl))
+  if (isOther(row.callbackUrl, given.callbackUrl) || isOther(row.tokenUrl ?? '', given.tokenUrl))
     throw invalid(
       'auth',
       'required',
