@@ -116,11 +116,12 @@ async function ask(source: Source, url: string, headers: Record<string, string> 
 
 const name = (kind: string) => `"${kind.replaceAll('"', '')}"`
 
-/** The copy on disk: a table per kind, and how far each collection is. */
+/** The copy on disk: a table per kind, how far each collection is, and of which installation it is. */
 export function openCopyDatabase(directory: string) {
   const db = new DatabaseSync(join(directory, 'copy.sqlite'))
   db.exec(`pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 10000;
-    create table if not exists copy (collection text primary key, position text not null, changed_at text not null)`)
+    create table if not exists copy (collection text primary key, position text not null, changed_at text not null);
+    create table if not exists source (address text not null)`)
   for (const { lists } of Object.values(COLLECTIONS))
     for (const kind of Object.keys(lists))
       db.exec(`create table if not exists ${name(kind)} (uuid text primary key, belongs_to text not null, resource text not null) without rowid;
@@ -133,6 +134,19 @@ export function openCopyDatabase(directory: string) {
   }
   return {
     db,
+    /** @throws CopyRefused when it is a copy of another installation */
+    requireSource(address: string): void {
+      const known = db.prepare('select address from source').get() as { address: string } | undefined
+      if (known && known.address !== address)
+        throw new CopyRefused(
+          `this is a copy of ${known.address}: choose another directory, or say --new-address when that installation is at ${address} now`,
+        )
+    },
+    /** Whose copy it is, from the first that was read. */
+    noteSource(address: string): void {
+      run('delete from source')
+      run('insert into source values (?)', address)
+    },
     position: (collection: string): string | undefined =>
       (db.prepare('select position from copy where collection = ?').get(collection) as { position: string } | undefined)
         ?.position,
@@ -175,6 +189,10 @@ export function openCopyDatabase(directory: string) {
       for (const kind of Object.keys(COLLECTIONS[collection]!.lists)) run(`delete from ${name(kind)}`)
       run('delete from copy where collection = ?', collection)
     },
+    /** What there is stays until all of it was read anew. */
+    forgetPosition(collection: string): void {
+      run('delete from copy where collection = ?', collection)
+    },
     moveTo(collection: string, position: string): void {
       run(
         `insert into copy values (?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) on conflict (collection)
@@ -213,7 +231,7 @@ export async function bringUpToDate(
     } catch (error) {
       if (!(error instanceof Expired) || begun === 3) throw error
       say(`${collection}: the position does not count any more, the copy begins anew`)
-      copy.within(() => copy.clear(collection))
+      copy.forgetPosition(collection)
     }
   }
 }
@@ -275,6 +293,7 @@ async function beginAnew(
     }
     if (count !== snapshot.total) throw new Error(`a snapshot of ${snapshot.total} resources has ${count}`)
     copy.moveTo(collection, snapshot.id)
+    copy.noteSource(source.url)
     copy.db.exec('commit')
   } catch (error) {
     copy.db.exec('rollback')

@@ -293,4 +293,15 @@ t.test('a copy that is begun with snapshots and kept by deltas is equal to the l
     new Set(['zaak different', 'status missing']),
     'a copy that is not is told',
   )
+
+  copy.requireSource(source.url)
+  t.throws(() => copy.requireSource('https://elders.example'), /this is a copy of http/, 'of no other installation')
+  const count = () => copy.db.prepare('select count(*) as count from zaak').get()!.count
+  const before = count()
+  t.ok(before)
+  // A position of another history, as after a restore: what is there stays until all was read anew.
+  copy.moveTo('zaken', randomBytes(24).toString('base64url'))
+  const away = { ...source, url: `${ADDRESS}/weg` }
+  await t.rejects(bringUpToDate(away, directory, copy, 'zaken'))
+  t.equal(count(), before)
 })

@@ -22,6 +22,7 @@ type Options = {
   collections?: string
   follow?: boolean
   compare?: boolean
+  newAddress?: boolean
   json?: boolean
 }
 
@@ -40,6 +41,7 @@ export function addTo(program: Command): void {
     .option('--collections <names>', `with commas; unset: ${Object.keys(COLLECTIONS).join(',')}`)
     .option('--follow', 'go on with changes as they come, until it is stopped')
     .option('--compare', 'hold the copy against the lists, row by row; ends with 1 when they differ')
+    .option('--new-address', 'the copy is of the same installation, which has another address now')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -50,9 +52,11 @@ export function addTo(program: Command): void {
       const names = options.collections?.split(',') ?? Object.keys(COLLECTIONS)
       for (const name of names)
         if (!Object.hasOwn(COLLECTIONS, name)) throw new UsageError(`there is no collection ${name}`)
+      process.umask(0o077) // what is copied is for nobody else
       await prepareDirectory(options.to)
       const copy = openCopyDatabase(options.to)
       try {
+        if (!options.newAddress) copy.requireSource(source.url)
         await run(source, options, copy, names)
       } catch (error) {
         if (error instanceof CopyRefused) throw new UsageError(error.message)
@@ -88,6 +92,7 @@ async function run(
   for (const name of names) {
     try {
       applied[name] = await bringUpToDate(source, options.to, copy, name, say)
+      copy.noteSource(source.url)
       readable.push(name)
     } catch (error) {
       // Of those that are asked for by name none may lack.
