@@ -36,6 +36,7 @@ import { validatorCompiler } from './http/input.ts'
 import { jsonParser, validateInTurn } from './http/json.ts'
 import { addressesFor, ownAddress, requestBase } from './http/links.ts'
 import { collectOpenapi } from './http/openapi/index.ts'
+import { serveOutcomes } from './http/outcomes.ts'
 import { sharePlaces } from './http/places.ts'
 import { namePlugins } from './http/plugin-names.ts'
 import { countSmallRequests, inSlices } from './http/turns.ts'
@@ -233,6 +234,7 @@ export async function buildApp(given: Parts | ManyParts): Promise<FastifyInstanc
     await app.register(tokenRoutes, { endpoint: () => expected(app.parts.tokenEndpoint) })
   await app.register(nrcApi, { prefix: '/notificaties/api/v1' })
   if (many || parts.config.enableCloudEvents) await app.register(events)
+  serveOutcomes(app, partsNow)
   await app.register(beheer, { prefix: '/beheer', parts: partsNow, many })
   await openapi.serve()
   return app

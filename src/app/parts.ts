@@ -7,6 +7,7 @@ import type { TokenEndpoint } from '../autorisaties/token-endpoint/endpoint.ts'
 import type { LiveSettings } from '../config/stored.ts'
 import type { Config } from '../config.ts'
 import { type Mutate, mutator } from '../core/mutate.ts'
+import { sealPending } from '../core/outcome.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { logOptionsOf } from '../core/verwerkingen.ts'
 import { type Database, type ReadDb, type Reader, readerOf } from '../database/database.ts'
@@ -97,6 +98,7 @@ function served(parts: Parts) {
         parts.config.enableCloudEvents && (parts.config.cloudEventsProfile === 'open-zaak' || publishedEvents),
       committed: parts.credentials.changed,
       log: () => logOptionsOf(parts.config),
+      sealed: (applicatieUuid, pending) => sealPending(parts.box, applicatieUuid, pending),
     }),
     parts: others,
   }

@@ -6,6 +6,7 @@ import { VERTROUWELIJKHEIDAANDUIDINGEN, type Vertrouwelijkheidaanduiding } from 
 export type Access =
   | 'public'
   | 'beheer' // the administration pages, which have sessions of their own
+  | 'client' // whoever has a token of an application
   | 'alle-autorisaties'
   | { component: Component; scopes: readonly string[]; and?: Access; or?: Access }
 
@@ -23,7 +24,7 @@ declare module 'fastify' {
 
 /** Whether any right of the actor is what a route asks. */
 export function passes(actor: Actor, access: Access): boolean {
-  if (access === 'public' || actor.alleAutorisaties) return true
+  if (access === 'public' || access === 'client' || actor.alleAutorisaties) return true
   if (access === 'alle-autorisaties' || access === 'beheer') return false
   const scopes = indexOf(actor.autorisaties).scopes.get(access.component)
   const has = scopes !== undefined && access.scopes.some((scope) => scopes.has(scope))

@@ -493,8 +493,8 @@ export const PROBLEM_CODES = {
       'The connection to the database broke at the commit: it may have been done.',
     ],
     remedy: [
-      'Stuur het opnieuw met dezelfde Idempotency-Key. Zonder die, ga eerst na of het is gelukt.',
-      'Send it again with the same Idempotency-Key. Without one, ask first whether it was done.',
+      'Stuur het opnieuw met dezelfde Idempotency-Key. Zonder die zegt de header Link (rel="status") een dag lang of het is gelukt.',
+      'Send it again with the same Idempotency-Key. Without one, the header Link (rel="status") tells for a day whether it was done.',
     ],
     example: 'POST /zaken {"identificatie": "ZAAK-2026-0001"}',
   },

@@ -2,7 +2,15 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type postgres from 'postgres'
-import { type Database, type Db, isConflict, isStalePlan, kyselyOn, type ReadDb } from '../database/database.ts'
+import {
+  type Database,
+  type Db,
+  isConflict,
+  isStalePlan,
+  kyselyOn,
+  OutcomeUnknown,
+  type ReadDb,
+} from '../database/database.ts'
 import { type Channel, signal } from '../database/listen.ts'
 import { isLost, wasCommitted } from '../database/outcome.ts'
 import { one } from '../database/rows.ts'
@@ -14,6 +22,7 @@ import type { Actor, Component } from './actor.ts'
 import { type Packed, unpack } from './audit-contents.ts'
 import { type CloudEvent, eventType } from './cloud-event.ts'
 import { claimKey, endKey, findKept, isKnownKey, keyOf, mayComeOfRepetition } from './idempotency.ts'
+import { isRecorded, type Pending, resultOf } from './outcome.ts'
 import { requireJudged } from './precondition.ts'
 import { toProblem } from './problem.ts'
 import { type Change, insertAndRecord, insertRow, type Made, type NewRow, writeRecords } from './records.ts'
@@ -78,6 +87,7 @@ type Options = {
   cloudEvents?: boolean | ((sql: postgres.TransactionSql, events: CloudEvent[]) => Promise<CloudEvent[]>)
   committed?(components: ReadonlySet<Component> | undefined): void
   log?(): LogOptions | undefined
+  sealed?(applicatieUuid: string, pending: Pending): string | undefined
 }
 export type Mutate = <T>(actor: Actor, work: (m: Mutation) => Promise<T | Last<T>>) => Promise<T>
 /** The same for who wraps it, with work that does not end in `Last`. */
@@ -96,18 +106,25 @@ const STALE_PLANS = 100
  * @param options.announces asked at every change; false: no notifications are written (NOTIFICATIONS_DISABLED)
  * @param options.cloudEvents true: cloud events are written too, unless nothing is announced; a function: those that it chooses,
  *   asked in the transaction
+ * @param options.sealed the link by which the applicatie may ask later what became of it
  * @param options.log asked at every change: how it is written in the log of processing; undefined: not at all
  * @param options.committed called when a change is there for everybody, before its caller goes on. `components` are those of
  *   what was recorded; undefined when something else was changed too.
  */
 export function mutator(
   database: Database,
-  { announces = () => true, cloudEvents = false, committed = () => {}, log = () => undefined }: Options = {},
+  {
+    announces = () => true,
+    cloudEvents = false,
+    committed = () => {},
+    log = () => undefined,
+    sealed = () => undefined,
+  }: Options = {},
 ): Mutate {
   return async <T>(actor: Actor, work: (m: Mutation) => Promise<T | Last<T>>): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await once(database, actor, work, attempt, { announces, cloudEvents, committed, log })
+        return await once(database, actor, work, attempt, { announces, cloudEvents, committed, log, sealed })
       } catch (error) {
         const kept = await keptAnswer<T>(database, actor, error)
         if (kept) return kept.answer
@@ -134,7 +151,7 @@ async function once<T>(
   actor: Actor,
   work: (m: Mutation) => Promise<T | Last<T>>,
   attempt: number,
-  { announces, cloudEvents, committed, log }: Required<Options>,
+  { announces, cloudEvents, committed, log, sealed }: Required<Options>,
 ): Promise<T> {
   const mark = randomUUIDv7()
   const changes: Change[] = []
@@ -242,7 +259,13 @@ async function once<T>(
     const recorded = alone ? [alone.change] : changes.filter(({ spoor }) => !spoor)
     const mainObjects = recorded.map(({ hoofdobject, uuid }) => hoofdobject?.uuid ?? uuid)
     const isThere = recorded.length > 0 ? () => isRecorded(database, mark, mainObjects) : undefined
-    if (!(await wasCommitted(database, trace, isThere))) throw error
+    const isDone = await wasCommitted(database, trace, isThere).catch((unknown: unknown) => {
+      const result = alone ? { url: alone.change.url } : resultOf(answer)
+      if (unknown instanceof OutcomeUnknown && actor.applicatieUuid)
+        unknown.link = sealed(actor.applicatieUuid, { trace, mark, mainObject: mainObjects[0], result })
+      throw unknown
+    })
+    if (!isDone) throw error
     if (alone) answer = await recordedAnswer(database, mark, mainObjects)
   }
   if (actor.key) actor.key.isKept = true
@@ -275,14 +298,6 @@ async function recordedAnswer<T>({ sql, numbers }: Database, mark: string, mainO
     select hoofd_object_uuid as "hoofdObjectUuid", resource_uuid as "resourceUuid", packed, made
     from audit where hoofd_object_uuid = any(${mainObjects}::uuid[]) and uuid = ${mark}`
   return unpack(numbers, one(rows)).nieuw as T
-}
-
-/** Whether the record of a change of these main objects with this mark is there. */
-async function isRecorded({ sql }: Database, mark: string, mainObjects: string[]): Promise<boolean> {
-  const rows = await sql<{ recorded: boolean }[]>`
-    select exists (select from audit where hoofd_object_uuid = any(${mainObjects}::uuid[]) and uuid = ${mark})
-      or exists (select from notificatie where uuid = ${mark}) as recorded`
-  return one(rows).recorded
 }
 
 /** A JSON value as a parameter: text with a cast, since the driver would encode an object and a string differently. */

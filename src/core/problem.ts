@@ -322,7 +322,7 @@ export function toProblem(error: unknown): Problem {
     return new Problem(503, {
       code: 'outcome_unknown',
       detail:
-        'De verbinding met de database brak bij het vastleggen. Stuur het opnieuw met dezelfde Idempotency-Key; zonder die, ga eerst na of het is gelukt.',
+        'De verbinding met de database brak bij het vastleggen. Stuur het opnieuw met dezelfde Idempotency-Key; zonder die zegt de header Link of het is gelukt.',
       headers: { 'retry-after': '5' },
     })
   if (error instanceof Refused) return invalid(error.field, error.code, error.message)
@@ -404,6 +404,11 @@ export function loggedProblem(
       'request refused',
     )
   }
-  const headers = { ...challenge(request, problem), ...problem.headers }
+  const link = error instanceof OutcomeUnknown && error.link
+  const headers = {
+    ...challenge(request, problem),
+    ...problem.headers,
+    ...(link && { link: `<${request.base}/outcomes?id=${link}>; rel="status"` }), // RFC 8631
+  }
   return { problem, headers, body: JSON.stringify(problemBody(problem, request.base, instance)) }
 }

@@ -276,6 +276,8 @@ export function isUnavailable(error: unknown): boolean {
 /** The connection broke during a commit, and nobody could be asked what became of it. */
 export class OutcomeUnknown extends Error {
   readonly code = '08007' // SQLSTATE: transaction resolution unknown
+  /** By which its client may ask later. */
+  link?: string
   constructor() {
     super('the connection broke during a commit, and what became of it is not known')
   }

@@ -20,6 +20,8 @@ const ASK_MS = 3_000
 const PAUSE_MS = 20
 /** The clock of the server and ours may run apart by so much while a transaction lasts. */
 const SLACK_MS = 1_000
+/** What began so long after it is another one, whatever became of the clocks. */
+const OTHER_MS = 60_000
 
 /** Whether the connection broke. A server, or a pooler, that says ERROR did not do it, and the connection is as it was. */
 export const isLost = (error: unknown): boolean =>
@@ -31,7 +33,7 @@ export const isLost = (error: unknown): boolean =>
  * @throws OutcomeUnknown when it cannot be known in time
  */
 export async function wasCommitted(
-  { sql }: Database,
+  { sql }: Pick<Database, 'sql'>,
   trace: Trace,
   isThere: (() => Promise<boolean>) | undefined,
 ): Promise<boolean> {
@@ -41,8 +43,7 @@ export async function wasCommitted(
   const ask = async (): Promise<boolean> => {
     while (!isOver) {
       try {
-        const isGone = trace.backend && (await endBackend(sql, trace.backend)) // before it is judged
-        const outcome = await judge(sql, trace, isThere, isGone ?? false)
+        const outcome = await outcomeLater({ sql }, trace, isThere)
         if (outcome !== undefined) return outcome
       } catch (error) {
         if (!isUnavailable(error)) throw error
@@ -61,7 +62,20 @@ export async function wasCommitted(
   }
 }
 
-/** @returns undefined when it is not decided yet */
+/**
+ * The same at this moment.
+ * @returns undefined when it is not decided yet
+ * @throws OutcomeUnknown when it will never be known
+ */
+export async function outcomeLater(
+  { sql }: Pick<Database, 'sql'>,
+  trace: Trace,
+  isThere: (() => Promise<boolean>) | undefined,
+): Promise<boolean | undefined> {
+  const isGone = trace.backend && (await endBackend(sql, trace.backend)) // before it is judged
+  return judge(sql, trace, isThere, isGone ?? false)
+}
+
 async function judge(
   sql: postgres.Sql,
   { xact }: Trace,
@@ -92,14 +106,16 @@ function ofFuture(error: unknown): Seen[] {
 
 /**
  * Ends a process of the server, unless it waits for a standby to have what it committed.
- * @returns whether it is gone. One that began later has only the number of the one that is meant
+ * @returns whether it is gone. One that began much later has only the number of the one that is meant
  */
 async function endBackend(sql: postgres.Sql, { pid, at }: { pid: number; at: number }): Promise<boolean> {
+  const age = performance.now() - at
   const rows = await sql<{ ended: boolean | null }[]>`
     select case when usename = current_user and wait_event is distinct from 'SyncRep'
-        and backend_start < clock_timestamp() - ${performance.now() - at - SLACK_MS} * interval '1 millisecond'
+        and backend_start < clock_timestamp() - ${age - SLACK_MS} * interval '1 millisecond'
       then pg_terminate_backend(pid) end as ended
-    from pg_stat_activity where pid = ${pid}`
+    from pg_stat_activity
+    where pid = ${pid} and (backend_start < clock_timestamp() - ${age - OTHER_MS} * interval '1 millisecond') is not false`
   return rows.length === 0
 }
 

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import t from 'tap'
 import { systemActor } from '../../src/core/access.ts'
 import { Last, type Mutation, mutator } from '../../src/core/mutate.ts'
 import type { Change, NewRow } from '../../src/core/records.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { auditRecords } from '../audit-records.ts'
+import { cuttingProxy } from '../database/cutting-proxy.ts'
 import { frozenProxy } from '../database/frozen-proxy.ts'
 import { testDatabase } from '../setup.ts'
 import { until } from '../until.ts'
@@ -431,80 +430,11 @@ t.test('mutate', async (t) => {
 /** A database that is reached through a proxy, and directly. */
 async function givenProxy(t: { teardown(work: () => unknown): unknown }) {
   const { url } = await testDatabase(t)
-  const proxy = await startProxy(url)
+  const proxy = await cuttingProxy(url)
   t.teardown(proxy.close)
   const through = openDatabase(proxy.url, { max: 1, name: 'test' })
   t.teardown(through.close)
   const direct = openDatabase(url, { max: 1, name: 'test' })
   t.teardown(direct.close)
   return { proxy, through, direct }
-}
-
-/** Between program and server: loses what goes one way, then ends the connections; new ones work, unless it is `closed`. */
-async function startProxy(url: string) {
-  const { hostname, port } = new URL(url)
-  const pairs = new Set<[client: Socket, server: Socket]>()
-  let isClosed = false
-  let statements = 0
-  let turns = 0
-  let isAsking = false
-  const listener = createServer((client) => {
-    if (isClosed) return void client.destroy()
-    const server = connect(Number(port), hostname)
-    const pair: [Socket, Socket] = [client, server]
-    pairs.add(pair)
-    for (const socket of pair) {
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        pairs.delete(pair)
-        for (const other of pair) other.destroy()
-      })
-    }
-    client.on('data', (data: Buffer) => {
-      if (!isAsking) turns++
-      isAsking = true
-      // Every message is a letter, its length and its body; a statement ends with Sync, or is a message Q by itself.
-      for (let at = 0; at + 5 <= data.length; at += 1 + data.readUInt32BE(at + 1))
-        if (data[at] === 0x53 || data[at] === 0x51) statements++
-    })
-    server.on('data', () => {
-      isAsking = false
-    })
-    client.pipe(server)
-    server.pipe(client)
-  }).listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const address = listener.address() as AddressInfo
-  return {
-    url: Object.assign(new URL(url), { host: `127.0.0.1:${address.port}` }).href,
-    /** How many statements were asked for, and how often something was asked after an answer. */
-    statements: () => statements,
-    turns: () => turns,
-    loseAnswers(closed = false, last = 'COMMIT') {
-      isClosed = closed
-      for (const [client, server] of pairs) {
-        server.unpipe(client)
-        let answers = ''
-        server.on('data', (data) => {
-          answers += data.toString('latin1')
-          if (answers.includes(last)) client.destroy()
-        })
-        server.resume()
-      }
-    },
-    endClients() {
-      for (const [client] of pairs) client.destroy()
-    },
-    loseRequests() {
-      for (const [client, server] of pairs) {
-        client.unpipe(server)
-        client.once('data', () => client.destroy())
-        client.resume()
-      }
-    },
-    close: () => {
-      for (const pair of pairs) for (const socket of pair) socket.destroy()
-      listener.close()
-    },
-  }
 }

@@ -143,6 +143,7 @@ function describeOperation(operation: Operation, all: Operation[], schemas: Sche
 
 function needs(access: Access): string {
   if (access === 'public' || access === 'beheer') return 'Hiervoor is geen token nodig.'
+  if (access === 'client') return 'Hiervoor volstaat elk token van een applicatie.'
   if (access === 'alle-autorisaties') return 'Alleen voor applicaties met heeftAlleAutorisaties.'
   const { component, scopes, and, or } = access
   const text = `${scopes.join(' of ')} (${component})`
