@@ -184,8 +184,8 @@ export async function buildApp(given: Parts | ManyParts): Promise<FastifyInstanc
   })
   acceptJson(app)
   const routes = collectRoutes(app)
-  const noRoute = (request: FastifyRequest) => {
-    const methods = routes.methodsAt(request.url.split('?', 1)[0] ?? '')
+  const noRoute = (request: FastifyRequest, match?: 'exact') => {
+    const methods = routes.methodsAt(request.url.split('?', 1)[0] ?? '', match)
     if (methods.length === 0) return new Problem(404)
     const detail = `De methode ${request.method} is hier niet toegestaan.`
     return new Problem(405, { detail, headers: { allow: methods.join(', ') } })
@@ -194,6 +194,8 @@ export async function buildApp(given: Parts | ManyParts): Promise<FastifyInstanc
   // The handler of what is not found comes after the body, which nobody needs to wait for.
   app.addHook('onRequest', async (request) => {
     if (request.is404 && isArriving(request.raw)) throw noRoute(request)
+    // `_zoek` is no uuid of a resource, though it stands in the place of one.
+    if (!request.is404 && routes.isTaken(request)) throw noRoute(request, 'exact')
   })
 
   // Each check names a secret of the client (src/autorisaties/token.ts). One that does not is refused whatever the token is.
@@ -298,7 +300,14 @@ function collectRoutes(app: FastifyInstance) {
     for (const name of [method].flat()) entry.methods.add(name)
   })
   return {
-    methodsAt: (path: string) => {
+    /** Whether another route has exactly this path, for other methods, and a parameter was taken for the end of it. */
+    isTaken: ({ url, routeOptions }: FastifyRequest) => {
+      const path = url.split('?', 1)[0] ?? ''
+      return /\/_[a-z]+$/.test(path) && routeOptions.url !== path && known.has(path)
+    },
+    /** @param match only what is written out like this */
+    methodsAt: (path: string, match?: 'exact') => {
+      if (match) return [...(known.get(path)?.methods ?? [])].sort()
       const found = new Set<string>()
       for (const [url, route] of known) {
         route.pattern ??= patternOf(url) // at the first question: making five hundred takes a tenth of the start

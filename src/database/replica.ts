@@ -61,11 +61,19 @@ export function openReplica(url: string, primary: Database, max: number, log: Lo
   }
 
   async function look(): Promise<boolean> {
-    const wanted = await primary.sql<Position[]>`
-      select case when current_setting('synchronous_commit') = 'off' then pg_current_wal_insert_lsn()
-          else pg_current_wal_flush_lsn() end::text as lsn,
+    const ask = (sql: typeof primary.sql) => sql<(Position & { isFlushed: boolean })[]>`
+      select pg_current_wal_flush_lsn()::text as lsn, current_setting('synchronous_commit') <> 'off' as "isFlushed",
         ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int::text as timeline,
         (select system_identifier from pg_control_system())::text as system`
+    let wanted = await ask(primary.sql)
+    if (!one(wanted).isFlushed) {
+      // What was told need not be flushed, and a replica gets what is: a commit that waits for its flush takes all of before along.
+      await primary.sql.begin(async (trx) => {
+        await trx`set local synchronous_commit = local`
+        await trx`select pg_logical_emit_message(true, 'zaakstroom', '')`
+      })
+      wanted = await ask(primary.sql)
+    }
     try {
       return become(await withinTime(waitFor(one(wanted))))
     } catch (error) {

@@ -78,13 +78,14 @@ export function batchOf<T extends TObject, C extends Record<string, TSchema> = R
     { type: ['object', 'null'] },
     orNull({ $id: `${name}UitBatch`, type: 'object', properties }),
   )
+  const members = { ...CONTEXT, ...context }
   return {
-    preValidation: requireFew,
+    preValidation: async (request: FastifyRequest) => requireBounds(request, members),
     schema: {
       summary: `Uitvoeren: ${name.toLowerCase()} batch`,
       description: `Toevoeging aan de standaard (NL API Strategie, module batching): ten hoogste ${LIMITS.batch} sleutels of filters tegelijk. Per vraag volgt een resultaat, in dezelfde volgorde: de resource, of null als die er niet is of niet gelezen mag worden; van een filter ten hoogste ${LIMITS.batchItems} resources in items.`,
       body: Type.Object({
-        context: Type.Optional(Type.Object({ ...CONTEXT, ...context })),
+        context: Type.Optional(Type.Object(members)),
         requests: Requests,
       }),
       response: { 200: Type.Object({ results: Type.Array(Type.Unsafe<unknown>(result)) }) },
@@ -92,9 +93,12 @@ export function batchOf<T extends TObject, C extends Record<string, TSchema> = R
   }
 }
 
-/** @throws Problem 400, with the code of the module, when it asks too much at once */
-async function requireFew({ body }: FastifyRequest): Promise<void> {
-  const { requests } = (body ?? {}) as { requests?: unknown }
+/** @throws Problem 400: with the code of the module when it asks too much at once, or for what `context` does not have */
+function requireBounds({ body }: FastifyRequest, members: object): void {
+  const { requests, context } = (body ?? {}) as { requests?: unknown; context?: unknown }
+  const unknown = Object.keys(Object(context)).find((name) => !Object.hasOwn(members, name))
+  if (unknown !== undefined && !Array.isArray(context))
+    throwFaults([fault(`context.${unknown.slice(0, 50)}`, 'unknown-parameters', 'Dit is hier niet bekend.')])
   if (!Array.isArray(requests) || requests.length <= LIMITS.batch) return
   const detail = `Een _batch heeft ten hoogste ${LIMITS.batch} vragen, en dit zijn er ${requests.length}.`
   throw new Problem(400, { code: 'request-limit-exceeded', detail })

@@ -9,6 +9,7 @@ const EXPOSED = [
   'Content-Crs',
   'Content-Digest',
   'Content-Disposition',
+  'Content-Range',
   'ETag',
   'Idempotency-Replayed',
   'Link',

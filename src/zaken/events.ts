@@ -61,7 +61,7 @@ export const events: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/events',
     {
-      config: { access, isOn: ({ enableCloudEvents }: Config) => enableCloudEvents },
+      config: { access, isOn: ({ enableCloudEvents, zakenApi }: Config) => enableCloudEvents && zakenApi },
       bodyLimit: MAX_BYTES,
       attachValidation: true,
       schema: {

@@ -65,6 +65,23 @@ t.test('lists come from the replica, and show all that was written', { skip: noP
     t.notOk(many.includes(false), 'many at once')
   })
 
+  await t.test('and where a commit is not flushed before it is answered', async (t) => {
+    const server = postgres(url, { max: 1 })
+    t.teardown(() => server.end())
+    const set = async (value: string) => {
+      await server.unsafe(`alter system set synchronous_commit = ${value}`)
+      await server`select pg_reload_conf()`
+    }
+    await set('off')
+    t.teardown(() => set('on'))
+    await until('it is off', async () => (await server`show synchronous_commit`)[0]?.synchronous_commit === 'off')
+    const before = await reads()
+    for (let n = 0; n < 20; n++) t.ok(await shows(second, await write(first)))
+    const after = await reads()
+    t.ok(after.replica - before.replica > 2 * (after.primary - before.primary), 'most are read at the replica')
+    await set('on')
+  })
+
   await t.test('and when it does not follow', async (t) => {
     const server = postgres(readUrl, { max: 1 })
     t.teardown(() => server.end())

@@ -259,3 +259,17 @@ t.test('_batch', async (t) => {
       }
   })
 })
+
+t.test('a _batch and a _zoek are asked with POST, and a context has what is documented', async (t) => {
+  const test = await testApp(t)
+  for (const path of ['/zaken/api/v1/zaken/_batch', '/zaken/api/v1/zaken/_zoek', '/catalogi/api/v1/zaaktypen/_batch'])
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const answer = await test.call(method, path, method === 'PUT' ? {} : undefined, CRS)
+      t.match(answer, { status: 405, headers: { allow: 'POST' } }, `${method} ${path}`)
+    }
+  const context = { veldn: ['url'] }
+  t.match(await test.call('POST', '/zaken/api/v1/zaken/_batch', { context, requests: [{ key: UNKNOWN }] }, CRS), {
+    status: 400,
+    body: { invalidParams: [{ name: 'context.veldn', code: 'unknown-parameters' }] },
+  })
+})

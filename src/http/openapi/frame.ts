@@ -18,7 +18,8 @@ export function toPage(text: string): Page {
 export function send(request: FastifyRequest, reply: FastifyReply, { plain, gzip }: Page): FastifyReply {
   const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
   if (zipped) reply.header('content-encoding', 'gzip')
-  return reply.header('vary', 'accept-encoding').send(zipped ? gzip : plain)
+  const vary = [reply.getHeader('vary'), 'accept-encoding'].filter(Boolean).join(', ') // beside that of CORS
+  return reply.header('vary', vary).send(zipped ? gzip : plain)
 }
 
 /** What is shown, as HTML. */
