@@ -63,7 +63,17 @@ async function stopped(child: ChildProcess, signal: NodeJS.Signals) {
 }
 
 t.test('an older Node is told in words what the program needs', async (t) => {
-  const asOld = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"22.21.0"})`
+  const as = (version: string) =>
+    `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"${version}"})`
+  const asOld = as('22.21.0')
+  const check = join(ROOT, 'src/node-version.js')
+  for (const [version, status] of [
+    ['26.0.9', 78],
+    ['26.1.0', 0],
+    ['26.10.0', 0],
+    ['27.0.0', 0],
+  ] as const)
+    t.equal(spawnSync(process.execPath, ['--import', as(version), check]).status, status, version)
   for (const file of ['bin/zaakstroom.js', 'src/main.ts']) {
     const { status, stderr } = spawnSync(process.execPath, ['--import', asOld, join(ROOT, file), '--version'], {
       encoding: 'utf8',
@@ -77,8 +87,9 @@ t.test('an older Node is told in words what the program needs', async (t) => {
     t.strictSame(imports, [`import '${file.startsWith('bin') ? '../src' : '.'}/node-version.js'`], 'nothing before it')
   }
   t.notMatch(readFileSync(join(ROOT, 'src/node-version.js'), 'utf8'), /^import /m)
-  const { bin, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const { bin, engines, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   t.equal(bin.zaakstroom, 'bin/zaakstroom.js')
+  t.equal(engines.node, '>=26.1', 'what the program says too')
   for (const name of ['start', 'cli', 'demo']) t.match(scripts[name], /^exec node .*bin\/zaakstroom\.js/, name)
 })
 
