@@ -14,9 +14,10 @@ ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/zaakstroom IMPORT_DOCUMEN
 WORKDIR /app
 # Of the base image nothing runs with the rights of somebody else, and the user has no directory but those for data.
 RUN mkdir -p /var/lib/zaakstroom /import-data && chown node:node /var/lib/zaakstroom /import-data \
-  && rm -rf /home/node && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
+  && ln -s /app/bin/zaakstroom.js /usr/local/bin/zaakstroom && rm -rf /home/node && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 COPY --from=packages /app/node_modules node_modules
 COPY package.json tsconfig.json LICENSE ./
+COPY bin/zaakstroom.js bin/
 COPY sql sql
 COPY src src
 COPY tasks tasks

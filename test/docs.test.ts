@@ -167,3 +167,12 @@ t.test('the page of the settings is what their schema says', async (t) => {
 t.test('the page of the codes of faults is what their table says', async (t) => {
   t.equal(await readFile(ERRORS_PAGE, 'utf8'), errorsPage(), 'run npm run errors')
 })
+
+t.test('the command that the documents write is there: in the image, and by npx', async (t) => {
+  const dockerfile = await readFile(join(ROOT, 'Dockerfile'), 'utf8')
+  t.match(dockerfile, /^COPY bin\/zaakstroom\.js bin\/$/m)
+  t.match(dockerfile, 'ln -s /app/bin/zaakstroom.js /usr/local/bin/zaakstroom')
+  t.match(documents.find(({ name }) => name === 'README.md')?.text, '`npx zaakstroom`')
+  const { stdout } = await promisify(execFile)('npx', ['--no', 'zaakstroom', '--version'], { cwd: ROOT })
+  t.match(stdout, /^\d+\.\d+\.\d+/)
+})

@@ -19,6 +19,7 @@ import { countStream } from '../../http/stream.ts'
 import { noteDocument } from '../../http/verwerkingen.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { charsetNamed } from './charset.ts'
+import { COLUMN_NAMES } from './columns.ts'
 import {
   activateImport,
   cancelImport,
@@ -123,7 +124,14 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/',
-    { config, schema: { querystring: Type.Object({ ...PageQuery, ...CursorQuery }), response: { 200: Page(Status) } } },
+    {
+      config,
+      schema: {
+        summary: 'Imports, de nieuwste eerst',
+        querystring: Type.Object({ ...PageQuery, ...CursorQuery }),
+        response: { 200: Page(Status) },
+      },
+    },
     async (request, reply) =>
       sendPageOf(
         request,
@@ -143,7 +151,16 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/create',
-    { config, schema: { querystring: CreateQuery, response: { 201: Created } } },
+    {
+      config,
+      schema: {
+        summary: 'Een import beginnen',
+        description:
+          'Toevoeging aan de standaard. Een import is pending tot het bestand er is (upload), active tot alle rijen zijn verwerkt, en eindigt als finished, of als error wanneer hij is geannuleerd of is gestopt. Staan er al zoveel open als mag (gewoonlijk één), dan is het 400 existing-import-started, tenzij met wachten=true.',
+        querystring: CreateQuery,
+        response: { 201: Created },
+      },
+    },
     async (request, reply) => {
       const { uuid } = await app.mutate(request.actor, async (m) => {
         requireMayImport(parts.config)
@@ -160,7 +177,15 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post(
     '/:uuid/upload',
-    { config: { ...config, stream: true }, schema: { params: Params }, bodyLimit: Number.MAX_SAFE_INTEGER },
+    {
+      config: { ...config, stream: true },
+      schema: {
+        summary: 'Het bestand van een import',
+        description: `Als text/csv, met een rij per document en deze kolommen in willekeurige volgorde: ${COLUMN_NAMES.join(', ')}. Andere kolommen komen ongewijzigd terug in het rapport. Of als application/x-ndjson, met per regel een document zoals de API het aanneemt, met daarbij bestandspad, uuid en zaakUuid. Een bestand zonder de kolommen, of met onleesbare inhoud, wordt geweigerd; een foute rij krijgt een opmerking en houdt geen andere rij tegen.`,
+        params: Params,
+      },
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+    },
     async (request, reply) => {
       try {
         await app.mutate(request.actor, async (m) => upload(m, request))
@@ -174,12 +199,20 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
   )
 
   for (const path of ['/:uuid', '/:uuid/status']) {
-    app.get(path, { config, schema: { params: Params, response: { 200: Status } } }, async (request) =>
+    const summary = 'Hoe het met een import staat'
+    app.get(path, { config, schema: { summary, params: Params, response: { 200: Status } } }, async (request) =>
       toStatus(await requireImport(app.read, (request.params as Static<typeof Params>).uuid), request.base),
     )
   }
 
-  app.get('/:uuid/report', { config, schema: { params: Params, querystring: ReportQuery } }, async (request, reply) => {
+  const reportSchema = {
+    summary: 'Het rapport van een import',
+    description:
+      'Het bestand zoals het kwam, met achter elke rij de kolommen opmerking (waarom de rij niet is verwerkt) en resultaat (Geïmporteerd of Niet geïmporteerd). Het is er zodra de import finished of error is, ook zonder rijen; eerder is het 404.',
+    params: Params,
+    querystring: ReportQuery,
+  }
+  app.get('/:uuid/report', { config, schema: reportSchema }, async (request, reply) => {
     const row = await requireImport(app.read, request.params.uuid)
     return sendReport(request, reply, await app.reportReader(), row, {
       toegekend: request.query.toegekend ?? false,
@@ -188,12 +221,25 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     })
   })
 
-  app.post('/:uuid/cancel', { config, schema: { params: Params, response: { 200: Status } } }, async (request) => {
+  const cancelSchema = {
+    summary: 'Een import annuleren',
+    description:
+      'De rijen die al een document zijn, blijven. Van een import die al is geëindigd is het 400 invalid-status.',
+    params: Params,
+    response: { 200: Status },
+  }
+  app.post('/:uuid/cancel', { config, schema: cancelSchema }, async (request) => {
     const row = await app.mutate(request.actor, (m) => cancelImport(m, request.params.uuid))
     return toStatus(row, request.base)
   })
 
-  app.delete('/:uuid/delete', { config, schema: { params: Params } }, async (request, reply) => {
+  const deleteSchema = {
+    summary: 'Een import verwijderen',
+    description:
+      'Met zijn rijen en zijn rapport; de documenten blijven. Van een import die active is, is het 400 import-invalid-status.',
+    params: Params,
+  }
+  app.delete('/:uuid/delete', { config, schema: deleteSchema }, async (request, reply) => {
     await app.mutate(request.actor, (m) => deleteImport(m, request.params.uuid))
     return reply.code(204).send()
   })
