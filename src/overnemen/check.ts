@@ -219,6 +219,13 @@ export async function checkTakeover(
         position = portion.next
       }
     }
+    // A list may show less than there is without saying so: it is asked for its count too.
+    for (const [kind, count] of (await source.counts?.()) ?? [])
+      if (of(kind).daar < count)
+        await differ({
+          ...{ kind, key: 'lijst', code: 'ontbreekt', field: 'aantal' },
+          text: `De bron telt er ${count}, en toont er ${of(kind).daar}.`,
+        })
     // Objects that are here and that the source did not show.
     for (const { name, table, of: owner } of KINDS) {
       if (owner || !looked.has(name)) continue

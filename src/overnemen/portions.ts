@@ -97,7 +97,7 @@ export function portionRunner(parts: PortionParts) {
         const portion = await (ahead && ahead.at === step.position ? ahead.portion : source.read(step))
         ahead = undefined
         // The next portion is read while this one is written.
-        if (portion.next !== null) {
+        if (portion.next !== null && !portion.writtenFirst) {
           ahead = { at: portion.next, portion: source.read({ ...step, position: portion.next }) }
           ahead.portion.catch(() => {})
         }

@@ -19,6 +19,7 @@ export const REMEDIES = {
   'bestand-naam': 'geef het bestand in de bron een andere naam',
   'omvang-anders': 'het bestand geldt; niets',
   'lijst-ontbreekt': 'ga na of dat klopt',
+  'lijst-onvolledig': 'laat de bron nakijken, en draai nog een ronde',
   geometrie: 'herstel de geometrie in de bron en draai nog een ronde',
   'client-id': 'geef de client een ander client-id',
   'client-id-dubbel': 'mag zo blijven',

@@ -71,6 +71,8 @@ export type Portion = {
   complete?: { kind: string; parent: string; column: string }[]
   /** Objects, or parts of them, that the source could not give. */
   faults?: Finding[]
+  /** The next portion looks at what was written of this one: it cannot be read ahead. */
+  writtenFirst?: boolean
   /** Position of the next portion; null: this was the last. */
   next: string | null
 }
@@ -146,6 +148,8 @@ export type Source = {
   /** How many rows of a kind there are and what they refer to, in parts by what they are read with. */
   relations?(kind: string): Promise<Census>
   relationsIn?(kind: string, part: string): Promise<CensusRow[]>
+  /** How many of each kind it says that there are, without showing them. */
+  counts?(): Promise<Map<string, number>>
   /** Whether an object that a round did not see is gone; absent: it is. */
   isGone?(kind: string, uuid: string): Promise<boolean>
   /** Beginnings of URLs by which the installation may name itself. Only what the operator confirms is taken for one. */

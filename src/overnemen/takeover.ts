@@ -113,7 +113,12 @@ export async function beginTakeover(
     const [switched] = await sql`
       select from takeover where source = ${source} and not trial and status = 'omgeschakeld' limit 1`
     if (switched && !given.trial) throw new SwitchedAlready()
-    const resumed = (found?.status === 'loopt' || found?.status === 'gestopt') && !given.trial
+    const [isDone] =
+      found?.status === 'gestopt'
+        ? await sql`
+      select from takeover_step where takeover_id = ${found.id} and round = ${found.round} having bool_and(done_at is not null)`
+        : []
+    const resumed = (found?.status === 'loopt' || found?.status === 'gestopt') && !isDone && !given.trial
     if (found?.trial) await dropShadow(sql, found)
     const uuid = found?.uuid ?? crypto.randomUUID()
     const secret = box.seal(given.secret, takeoverOwner(uuid))
@@ -187,7 +192,11 @@ export async function queueSteps(sql: postgres.TransactionSql, takeover: Takeove
   const [next] = await sql<{ phase: number }[]>`
     select min(phase) as phase from takeover_step where takeover_id = ${id} and round = ${round} and done_at is null`
   if (next?.phase === null || next?.phase === undefined) {
-    await sql`update takeover set status = 'klaar', round_done_at = now(), snapshot = null where id = ${id}`
+    // A list that showed less than it counts: nothing says what it lacks.
+    await sql`
+      update takeover set round_done_at = now(), snapshot = null, status = case when exists (
+        select from takeover_remark where takeover_id = ${id} and code = 'lijst-onvolledig' and round = ${round}) then 'gestopt' else 'klaar' end
+      where id = ${id}`
     return
   }
   await sql`update takeover set phase = ${next.phase} where id = ${id}`
@@ -241,6 +250,7 @@ export async function openSource(parts: TakeoverParts, takeover: Takeover): Prom
       secret,
       naast,
       tempo,
+      alles: takeover.settings.wijzigingen === false,
       sql: parts.database.sql,
       takeover: { id: takeover.id, proefSchema: takeover.trial ? shadowSchema(takeover) : undefined },
     })

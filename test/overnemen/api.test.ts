@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -177,6 +178,117 @@ t.test('the database and the APIs of one installation end in the same rows, byte
   t.match(await check(), { found: [], said: [] })
   t.same(await rowsOf(target), await rowsOf(source))
 })
+
+/** Between a target and its source: answers some requests with another status, and counts all. */
+async function givenProxy(
+  t: { teardown(work: () => unknown): unknown },
+  address: string,
+  judge: (url: URL) => number | undefined,
+) {
+  const asked: string[] = []
+  const proxy = createServer((async (request, response) => {
+    const url = new URL(String(request.url), address)
+    asked.push(`${url.pathname}${url.search}`)
+    const status = judge(url)
+    if (status !== undefined) return response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+    const { connection: _, ...headers } = request.headers
+    const answer = await fetch(url, { headers: headers as Record<string, string> })
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' })
+    response.end(Buffer.from(await answer.arrayBuffer()))
+  }) as RequestListener)
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => proxy.close())
+  return { asked, url: `http://127.0.0.1:${(proxy.address() as { port: number }).port}` }
+}
+
+const remarksOf = ({ database }: TestApp, code: string) =>
+  database.sql<
+    { kind: string; key: string; text: string }[]
+  >`select kind, key, text from takeover_remark where code = ${code}`
+
+t.test('a source whose lists are empty is read in no time', async (t) => {
+  const source = await testApp(t)
+  const address = await source.app.listen({ host: '127.0.0.1', port: 0 })
+  const { url, asked } = await givenProxy(t, address, () => undefined)
+  const target = await testApp(t)
+  const done = await toTheEnd(target, fromApi(url))
+  t.equal((await done.state()).status, 'klaar')
+  t.ok(asked.length < 150, `${asked.length} requests`)
+})
+
+t.test(
+  'a row that cannot be shown is the only one that is not read, on the first page as well as on a later one',
+  async (t) => {
+    const { url: database } = await emptyDatabase(t)
+    await fillOpenZaak(database, { zaken: 1199, documents: 1 })
+    const source = await testApp(t)
+    await toTheEnd(source, {
+      ...{ kind: 'open-zaak', url: database, secret: database, trial: false, readOnly: false },
+      settings: { oudeUrls: [OLD], bytes: 'laten', naast: 2 },
+    })
+    const address = await source.app.listen({ host: '127.0.0.1', port: 0 })
+    // Places from the newest on.
+    const damaged = [1, 777]
+    const proxy = await givenProxy(t, address, ({ pathname, searchParams }) => {
+      if (pathname !== '/zaken/api/v1/zaken') return undefined
+      const [size, page] = [Number(searchParams.get('pageSize') ?? 100), Number(searchParams.get('page') ?? 1)]
+      return damaged.some((place) => place > (page - 1) * size && place <= page * size) ? 500 : undefined
+    })
+    const target = await testApp(t)
+    const done = await toTheEnd(target, fromApi(proxy.url))
+    t.equal((await done.state()).status, 'klaar')
+    t.equal((await target.database.sql`select from zaak`).length, 1199 - damaged.length)
+    const pages = proxy.asked.filter((path) => /\/zaken\?.*page/.test(path)).length
+    t.ok(pages < 70, `${pages} pages`)
+    const lost = (await remarksOf(target, 'bron-fout')).filter(({ kind }) => kind === 'zaak')
+    t.same(lost.map(({ key }) => key).sort(), ['rij 1', 'rij 777'])
+    const neighbours = (await source.call('GET', '/zaken/api/v1/zaken?page=389&pageSize=2', undefined, CRS)).body
+      .results
+    t.match(lost.find(({ key }) => key === 'rij 777')?.text, neighbours[1].uuid.slice(-12), 'its neighbours name it')
+    damaged.length = 0
+    await toTheEnd(target, fromApi(proxy.url))
+    t.equal((await target.database.sql`select from zaak`).length, 1199)
+  },
+)
+
+t.test(
+  'a list that shows less than it counts is read again, and then keeps its round from being complete',
+  async (t) => {
+    const { url: database } = await emptyDatabase(t)
+    await fillOpenZaak(database, { zaken: 6, documents: 1 })
+    const source = await testApp(t)
+    await toTheEnd(source, {
+      ...{ kind: 'open-zaak', url: database, secret: database, trial: false, readOnly: false },
+      settings: { oudeUrls: [OLD], bytes: 'laten', naast: 2 },
+    })
+    const address = await source.app.listen({ host: '127.0.0.1', port: 0 })
+    let hides = true
+    const proxy = createServer((async (request, response) => {
+      const { connection: _, ...headers } = request.headers
+      const answer = await fetch(address + request.url, { headers: headers as Record<string, string> })
+      let body = Buffer.from(await answer.arrayBuffer())
+      if (hides && /zaken\/api\/v1\/rollen\?/.test(String(request.url)) && answer.status === 200) {
+        const page = JSON.parse(String(body))
+        body = Buffer.from(JSON.stringify({ ...page, results: page.results.slice(1) }))
+      }
+      response
+        .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' })
+        .end(body)
+    }) as RequestListener)
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => proxy.close())
+    const url = `http://127.0.0.1:${(proxy.address() as { port: number }).port}`
+    const target = await testApp(t)
+    const first = await toTheEnd(target, fromApi(url))
+    t.equal((await first.state()).status, 'gestopt')
+    t.match(await remarksOf(target, 'lijst-onvolledig'), [{ kind: 'rol', text: /telt er 6, en toonde er 5/ }])
+    hides = false
+    const second = await toTheEnd(target, fromApi(url))
+    t.notOk(second.resumed)
+    t.equal((await second.state()).status, 'klaar')
+    t.same([...(await remarksOf(target, 'lijst-onvolledig'))], [])
+  },
+)
 
 t.test('a client that may not read everything is refused before anything is read', async (t) => {
   const source = await testApp(t)

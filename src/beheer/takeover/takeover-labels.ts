@@ -106,6 +106,7 @@ const CODES: Record<string, string> = words({
   'telling-anders': 'staat hier anders volgens de telling',
   'omvang-anders': 'bestand heeft een andere grootte',
   'lijst-ontbreekt': 'de bron heeft deze lijst niet',
+  'lijst-onvolledig': 'de bron toont minder dan zij telt',
   geometrie: 'geometrie kan niet worden gelezen',
   'client-id': 'client-id kan hier niet',
   'client-id-dubbel': 'client-id bij meer dan een applicatie',

@@ -252,11 +252,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .option('--tempo <n>', 'ask the source for at most so many rows or requests a second')
       .option('--bytes <how>', 'kopieren (into our store) or laten (taken as they lie in it)', 'kopieren')
       .option('--schrijfbaar', 'let what is taken over be changed here before the switch', false)
-      .option(
-        '--alles',
-        'read everything again, and not only what changed since the round before (from a database)',
-        false,
-      )
+      .option('--alles', 'read everything again, and not only what changed since the round before', false)
       .option('--rapport <file>', 'write the report to this CSV file')
       .option('--json', 'print JSON', false)
   }

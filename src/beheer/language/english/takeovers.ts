@@ -176,6 +176,8 @@ export const takeovers: Record<string, string> = {
   Adressen: 'Addresses',
   'oud adres, wordt het onze': 'old address, becomes ours',
   'misschien een oud adres': 'perhaps an old address',
+  'de bron toont minder dan zij telt': 'the source shows less than it counts',
+  'laat de bron nakijken, en draai nog een ronde': 'have the source checked, and run another round',
   'hier staat al eigen werk': 'own work is here already',
   'uuid staat hier al': 'the uuid is here already',
   'identificatie staat hier al': 'the identificatie is here already',
