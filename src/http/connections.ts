@@ -21,6 +21,7 @@ import { openRepeats } from '../telemetry/repeats.ts'
 import { LIVEZ } from './liveness.ts'
 import { blockList, isListed, networkOf } from './network.ts'
 import { inSlices, largeTurn } from './turns.ts'
+import { whenClosed } from './when-closed.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -171,7 +172,7 @@ export function boundConnections(
     waiting.delete(connection)
     connection.address?.waiting.delete(connection)
     connection.held++
-    response.once('close', () => {
+    whenClosed(response, () => {
       if (--connection.held === 0 && connections.has(request.socket)) wait(connection)
     })
   }
@@ -196,7 +197,7 @@ export function boundConnections(
     connection.requests++
     if (connection.ended) return
     connection.open.add(response)
-    response.once('close', () => {
+    whenClosed(response, () => {
       connection.open.delete(response)
       connection.requests--
       beginNext(connection)
@@ -274,7 +275,7 @@ export function boundConnections(
   function afterAnswers(socket: Socket, work: () => void): void {
     const before = [...(ofSocket.get(socket)?.open ?? [])].filter(({ req }) => req.complete)
     const last = before.at(-1)
-    if (last) last.once('close', work)
+    if (last) whenClosed(last, work)
     else work()
   }
 

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseDictionary, serializeDictionary } from 'structured-headers'
 import { invalid, Problem } from '../core/problem.ts'
 import { header } from './header.ts'
+import { whenClosed } from './when-closed.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -85,7 +86,7 @@ export function checkContent(app: FastifyInstance, isSummed: (request: FastifyRe
       if (boundary !== undefined || !isStreamed(request)) return done(null, payload)
       const passed = new Transform(passing(content)).on('error', () => {}) // whoever reads it hears of it
       follow(payload as Readable, passed)
-      reply.raw.once('close', () => (payload as Readable).unpipe(passed))
+      whenClosed(reply.raw, () => (payload as Readable).unpipe(passed))
       done(null, passed)
     } catch (error) {
       done(error as Error)
@@ -161,7 +162,7 @@ const passing = (content: Content): ConstructorParameters<typeof Transform>[0] =
 /** As `pipe`, and what breaks off breaks off there too. The source stays: the answer goes by its connection. */
 function follow(source: Readable, target: Transform): void {
   source.once('error', (error) => target.destroy(error))
-  source.once('close', () => {
+  whenClosed(source, () => {
     if (!source.readableEnded) target.destroy(source.errored ?? new Error('the body broke off'))
   })
   source.pipe(target)

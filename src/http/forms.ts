@@ -8,6 +8,7 @@ import { LIMITS } from '../core/limits.ts'
 import { Problem } from '../core/problem.ts'
 import { type Content, takeWhole } from './content.ts'
 import { largeTurn } from './turns.ts'
+import { whenClosed } from './when-closed.ts'
 
 type FormLimits = { fields: number; fieldBytes: number; fileBytes?: number }
 
@@ -54,7 +55,7 @@ export async function* formParts(
     headerSize: HEADER_BYTES,
   }
   body.on('error', () => {})
-  raw.once('close', breakOff)
+  const waitNoMore = whenClosed(raw, breakOff)
   raw.pipe(body)
   try {
     yield* form.parts({ limits, throwFileSizeLimit: false } as never)
@@ -62,7 +63,7 @@ export async function* formParts(
   } catch (error) {
     throw error instanceof Problem || raw.destroyed ? error : parseError()
   } finally {
-    raw.off('close', breakOff)
+    waitNoMore()
     raw.unpipe(body)
     body.destroy()
     raw.resume()

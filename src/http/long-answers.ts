@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../core/problem.ts'
 import { currentOrganisation, type OpenOrganisation, ownName } from '../telemetry/current-organisation.ts'
 import { isAccount, nameOf } from './places.ts'
+import { whenClosed } from './when-closed.ts'
 
 /**
  * Makes what counts answers of one kind. It is called for each before its first byte, and throws Problem 503 when there are as
@@ -22,14 +23,10 @@ export function countLongAnswers(atOnce: number, atOnceOfClient: number, atOnceO
     const ofOrganisation = organisation ? (ofOrganisations.get(organisation) ?? 0) : 0
     if (all >= atOnce || ofClient >= most || ofOrganisation >= atOnce / 2)
       throw new Problem(503, { headers: { 'retry-after': '5' } })
-    if (reply.raw.closed) {
-      ended()
-      return
-    }
     all++
     if (organisation) ofOrganisations.set(organisation, ofOrganisation + 1)
     ofClients.set(place, ofClient + 1)
-    reply.raw.once('close', () => {
+    whenClosed(reply.raw, () => {
       all--
       if (organisation) ofOrganisations.set(organisation, (ofOrganisations.get(organisation) ?? 1) - 1)
       const others = (ofClients.get(place) ?? 1) - 1

@@ -18,6 +18,7 @@ import { Problem } from '../core/problem.ts'
 import { currentOrganisation } from '../telemetry/current-organisation.ts'
 import { currentOf } from '../telemetry/current-request.ts'
 import { requestsWaiting } from '../telemetry/metrics.ts'
+import { whenClosed } from './when-closed.ts'
 
 type Queue = Set<() => void>
 type Client = {
@@ -118,18 +119,17 @@ function openPlaces(poolSize: number) {
         begin(client, isCostly)
         settle(true)
       }
-      const giveUp = () => settle(false)
       const settle = (hasPlace: boolean) => {
         queue.delete(next)
         if (client.costlyQueue.size === 0) inLine.delete(client)
         requestsWaiting.dec()
-        raw.off('close', giveUp)
+        waitNoMore()
         resolve(hasPlace)
       }
       queue.add(next)
       if (isCostly) inLine.add(client)
       requestsWaiting.inc()
-      raw.once('close', giveUp)
+      const waitNoMore = whenClosed(raw, () => settle(false)) // it is open
     })
   }
 
@@ -170,7 +170,7 @@ export function sharePlaces(app: FastifyInstance, poolSize: () => number): void 
       }
       over = true
     })
-    response.once('close', () => end(request))
+    whenClosed(response, () => end(request))
     currentOf(request).away = async (work) => {
       if (++away === 1 && !over) {
         waits.get(request.raw)?.pause()

@@ -4,6 +4,7 @@
 // After each piece the next one waits for as long as small requests are at work, but not longer than four times what the piece
 // took: large work is slower while others are there, and goes on. When nobody else is there it goes on at once.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { whenClosed } from './when-closed.ts'
 
 const REST = 4
 const LEAST_REST_MS = 2
@@ -21,7 +22,7 @@ export function countSmallRequests(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ raw, routeOptions }, reply) => {
     if (routeOptions.config.stream) return
     small.add(raw)
-    reply.raw.once('close', () => leave(raw))
+    whenClosed(reply.raw, () => leave(raw))
   })
   // What is left is to be read, for as long as its client likes.
   app.addHook('onSend', async ({ raw }) => leave(raw))

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Problem } from '../core/problem.ts'
+import { whenClosed } from '../http/when-closed.ts'
 import { inOrganisation, type OpenOrganisation, outside } from '../telemetry/current-organisation.ts'
 import { openRepeats, type Repeats } from '../telemetry/repeats.ts'
 import { countOrganisations, countServed } from './metrics.ts'
@@ -239,8 +240,7 @@ export function openOrganisations<P>(parts: {
         throw new Problem(503, { detail, headers: { 'retry-after': '1' } })
       }
       entry.users.set(raw, performance.now())
-      raw.once('close', () => leave(entry, raw))
-      if (raw.closed) leave(entry, raw)
+      whenClosed(raw, () => leave(entry, raw))
       return opened(entry)
     },
     figures,

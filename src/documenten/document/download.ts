@@ -12,6 +12,7 @@ import { digestHeader } from '../../http/content.ts'
 import { header } from '../../http/header.ts'
 import { countLongAnswers } from '../../http/long-answers.ts'
 import { largeTurn } from '../../http/turns.ts'
+import { whenClosed } from '../../http/when-closed.ts'
 import { inTurnOfAll } from '../../telemetry/current-organisation.ts'
 import { mayRead, readAccess } from '../rights.ts'
 import { StoreUnavailable } from '../storage/index.ts'
@@ -114,10 +115,9 @@ export function contentSender(app: FastifyInstance) {
     return new Promise((resolve, reject) => {
       wholeDownloads(async () => {
         resolve(await readWhole(stored))
-        if (reply.raw.closed) return
         await new Promise<void>((done) => {
           given.set(raw, done)
-          reply.raw.once('close', done)
+          whenClosed(reply.raw, done)
         })
       }).catch(reject)
     })
