@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LIMITS } from '../core/limits.ts'
 import { invalid } from '../core/problem.ts'
+import { countJson } from '../lib/foreign-json.ts'
 import { keepSources, mayChange } from './numbers.ts'
 import { placeForLarge } from './places.ts'
 import { largeTurn } from './turns.ts'
@@ -44,45 +45,10 @@ export function validateInTurn(app: FastifyInstance): void {
   })
 }
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const BACKSLASH = 0x5c
-
 function requireModest(body: Buffer): void {
   const { depth, values } = countJson(body, LIMITS)
   if (depth > LIMITS.depth) throw tooDeep()
   if (values > LIMITS.values) throw tooMuch(`${LIMITS.values} waarden`)
-}
-
-/**
- * How deep values of a JSON text stand within each other, and how many there are. Whether it is JSON is for the parser to say:
- * of anything else the count means nothing.
- * @param most where counting ends: there is one more then
- */
-export function countJson(
-  body: Buffer,
-  most = { depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY },
-): { depth: number; values: number } {
-  let level = 0
-  let depth = 0
-  let values = 0
-  for (let at = 0; at < body.length && depth <= most.depth && values <= most.values; at++) {
-    const byte = body[at]
-    if (byte === QUOTE) {
-      at = endOfString(body, at)
-    } else if (byte === COMMA) values++
-    else if (byte === 0x5b || byte === 0x7b) {
-      values++
-      if (++level > depth) depth = level
-    } else if (byte === 0x5d || byte === 0x7d) level--
-  }
-  return { depth, values }
-}
-
-function endOfString(body: Buffer, quote: number): number {
-  let at = quote + 1
-  while (at < body.length && body[at] !== QUOTE) at += body[at] === BACKSLASH ? 2 : 1
-  return at
 }
 
 /** What is answered to JSON whose values stand deeper within each other than `LIMITS.depth`. */

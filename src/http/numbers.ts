@@ -25,13 +25,30 @@ const SLICE_STEPS = 256 // between two looks at the clock
  * @returns the value to go on with
  */
 export async function keepSources(json: string, parsed: unknown, turn?: () => Promise<void>): Promise<unknown> {
-  let steps = 0
-  let end = performance.now() + SLICE_MS
-  const isDue = () => turn !== undefined && ++steps % SLICE_STEPS === 0 && performance.now() >= end
-  const giveWay = async () => {
-    await turn?.()
+  const steps = markSources(json, parsed)
+  for (let end = performance.now() + SLICE_MS; ; ) {
+    const { done, value } = steps.next()
+    if (done) return value
+    if (!turn || performance.now() < end) continue
+    await turn()
     end = performance.now() + SLICE_MS
   }
+}
+
+/** The same at once, for what is short. */
+export function keepSourcesAtOnce(json: string, parsed: unknown): unknown {
+  if (!mayChange(json)) return parsed
+  const steps = markSources(json, parsed)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** Yields where its work may rest. */
+function* markSources(json: string, parsed: unknown): Generator<void, unknown> {
+  let steps = 0
+  const isDue = () => ++steps % SLICE_STEPS === 0
   let marked = ''
   let copied = 0
   let at = 0
@@ -44,10 +61,10 @@ export async function keepSources(json: string, parsed: unknown, turn?: () => Pr
       marked += `${json.slice(copied, at - token.length)}"${MARK}${token}"`
       copied = at
     }
-    if (isDue()) await giveWay()
+    if (isDue()) yield
   }
   if (copied === 0) return parsed
-  if (turn) await giveWay()
+  yield
   const root = { value: JSON.parse(marked + json.slice(copied)) }
   const holders: Record<string, unknown>[] = [root]
   for (let holder = holders.pop(); holder; holder = holders.pop()) {
@@ -56,7 +73,7 @@ export async function keepSources(json: string, parsed: unknown, turn?: () => Pr
       if (typeof value === 'string') {
         if (value.startsWith(MARK)) holder[key] = numberOf(value.slice(MARK.length), holder, key)
       } else if (value !== null && typeof value === 'object') holders.push(value as Record<string, unknown>)
-      if (isDue()) await giveWay()
+      if (isDue()) yield
     }
   }
   return root.value

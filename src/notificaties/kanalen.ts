@@ -7,6 +7,7 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { ownAddress, PATHS } from '../http/links.ts'
+import { parseForeignJson } from '../lib/foreign-json.ts'
 import { momentNow } from '../lib/moment.ts'
 import { allowedAddress, FOR_SERVICES } from '../services/addresses.ts'
 import { isBelow, openCaller, outgoingUrl, type RemoteService, SERVICE_COLUMNS } from '../services/services.ts'
@@ -126,7 +127,7 @@ function reasonOf(error: unknown): string {
 }
 
 function listed({ body }: CallAnswer, naam: string): { url: string }[] {
-  const answer = JSON.parse(body.toString('utf8')) as unknown
+  const answer = parseForeignJson(body)
   const list = Array.isArray(answer) ? answer : (answer as { results?: unknown }).results
   if (!Array.isArray(list)) throw new Error('het antwoord is geen lijst van kanalen')
   return list.filter((kanaal) => kanaal?.naam === naam && typeof kanaal.url === 'string')

@@ -2,6 +2,7 @@
 // with a CA of the receiver's own. For services and abonnementen alike.
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { parseForeignJson } from '../lib/foreign-json.ts'
 import type { AddressPolicy } from './addresses.ts'
 import { type Agent, openAgent, type Proxies, sendWithin, type Tls } from './transport.ts'
 
@@ -89,14 +90,14 @@ async function askToken(agent: Agent, { tokenUrl, clientId, secret, scope, timeo
     credentials: { authorization: `Basic ${basic}` },
     limit: MAX_TOKEN_ANSWER,
   })
-  const { token, seconds } = answer.status === 200 ? readToken(answer.body.toString('utf8')) : {}
+  const { token, seconds } = answer.status === 200 ? readToken(answer.body) : {}
   if (!token) throw Object.assign(new Error(`no token was given (${answer.status})`), { code: 'NO_TOKEN' })
   return { token, seconds: seconds || 0 }
 }
 
-function readToken(text: string): { token?: string; seconds?: number } {
+function readToken(body: Buffer): { token?: string; seconds?: number } {
   try {
-    const { access_token: token, expires_in: seconds } = JSON.parse(text)
+    const { access_token: token, expires_in: seconds } = parseForeignJson(body) as Record<string, unknown>
     return typeof token === 'string' && /^[\x21-\x7e]+$/.test(token) ? { token, seconds: Number(seconds) } : {}
   } catch {
     return {}

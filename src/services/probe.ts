@@ -1,5 +1,7 @@
 // probe: one call to a registered service, to see whether it is there, knows us, and is the API that was said. It changes
 // nothing over there.
+
+import { parseForeignJson } from '../lib/foreign-json.ts'
 import type { RemoteService, Services } from './services.ts'
 import { FAILURES, type FailureKind, failureKind } from './transport.ts'
 
@@ -84,7 +86,7 @@ function judge(status: number, isThere: boolean, naam: string | undefined): Judg
 /** Whether the answer is a list, or a page of one. */
 function isList(body: Buffer): boolean {
   try {
-    const value = JSON.parse(body.toString('utf8')) as { results?: unknown } | null
+    const value = parseForeignJson(body) as { results?: unknown } | null
     return Array.isArray(value) || Array.isArray(value?.results)
   } catch {
     return false

@@ -7,6 +7,7 @@ import { Problem } from '../core/problem.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
+import { parseForeignJson } from '../lib/foreign-json.ts'
 import { currentRequest } from '../telemetry/current-request.ts'
 import { FOR_SERVICES } from './addresses.ts'
 import { openAgents, openTokens, type TokenRequest } from './credentials.ts'
@@ -81,13 +82,14 @@ export type Called =
   | { kind: 'failed'; reason: string; unknown: boolean }
 
 const MAX_ANSWER = 2 * 1024 * 1024
-const KEEP = { max: 1000, maxSize: 32 * 1024 * 1024, ttl: 60_000 }
+/** Answers are kept as their bytes: as values they may take fifty times as much. What is over goes by itself. */
+const KEEP = { max: 1000, maxSize: 32 * 1024 * 1024, ttl: 60_000, ttlAutopurge: true }
 
 /** Opens the way out to the services in table `dienst`, and to the selectielijst. */
 export function openServices(database: Database, box: SecretBox, config: Config, log: Logger): Services {
   const lines = openRequestLog(database, config, log)
   const caller = logged(openCaller(box, 10, config.proxies), lines)
-  const cache = new LRUCache<string, { body: unknown; size: number }>({ ...KEEP, sizeCalculation: ({ size }) => size })
+  const cache = new LRUCache<string, Buffer>({ ...KEEP, sizeCalculation: ({ length }) => length + 1 })
   // Looked up every time: a service that was removed a moment ago is not called any more, nor is what it said used.
   async function find(text: string) {
     const url = outgoingUrl(text)
@@ -101,13 +103,13 @@ export function openServices(database: Database, box: SecretBox, config: Config,
       const { url, dienst } = found
       const key = `${dienst.uuid} ${url.href}`
       const kept = fresh ? undefined : cache.get(key)
-      if (kept) return { kind: 'ok', body: kept.body }
+      if (kept) return { kind: 'ok', body: parseJson(kept) }
       try {
         const answer = await askOther(() => caller.send(dienst, { url, method: 'GET', limit: MAX_ANSWER }))
         if (answer.status !== 200) return { kind: 'failed', reason: `het antwoord was ${answer.status}` }
         if (answer.truncated) return { kind: 'failed', reason: 'het antwoord is te groot' }
         const body = parseJson(answer.body)
-        cache.set(key, { body, size: answer.body.length + 1 })
+        cache.set(key, answer.body)
         return { kind: 'ok', body }
       } catch (error) {
         if (error instanceof Problem) throw error
@@ -173,7 +175,7 @@ const NOT_SENT: readonly FailureKind[] = ['refused', 'dns', 'blocked', 'token']
 
 function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return parseForeignJson(body)
   } catch {
     return undefined
   }

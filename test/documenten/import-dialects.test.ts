@@ -6,7 +6,7 @@ import t from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
 import { systemActor } from '../../src/core/access.ts'
 import { COLUMN_NAMES } from '../../src/documenten/import/columns.ts'
-import { createDraft, requestDryRun } from '../../src/documenten/import/draft.ts'
+import { createDraft, receiveFile, requestDryRun } from '../../src/documenten/import/draft.ts'
 import { BASE, givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
 import { API, type CsvRow, DOCUMENTEN, givenFile, givenImport, goodRow } from './importing.ts'
 
@@ -26,17 +26,20 @@ const good = (values: CsvRow = {}) => goodRow(type, 'brief.txt', values)
 /** What an import and a dry run make of the same file, and the report of the import. */
 async function bothOf(file: Buffer, contentType = 'text/csv', bestandsnaam = 'rijen.csv') {
   const charset = contentType.split('charset=')[1]
-  const draft = await app.app.mutate(systemActor('test', BASE), async (m) => {
-    m.unrecorded('a test')
-    const made = await createDraft(m, Readable.from([file]), {
-      bestandsnaam,
-      baseUrl: BASE,
-      createdBy: 'test',
-      ...(charset && { charset }),
-    })
-    await requestDryRun(m, made.uuid)
-    return made
-  })
+  const { mutate, process } = app.app
+  const receiver = { mutate, config: process, actor: systemActor('test', BASE) }
+  const draft = await receiveFile(
+    receiver,
+    Readable.from([file]),
+    { bestandsnaam, ...(charset && { charset }) },
+    (received) =>
+      mutate(receiver.actor, async (m) => {
+        m.unrecorded('a test')
+        const made = await createDraft(m, received, { bestandsnaam, baseUrl: BASE, createdBy: 'test' })
+        await requestDryRun(m, made.uuid)
+        return made
+      }),
+  )
   await app.runJobs()
   const [tried] = await database.sql<{ total: number; leeg: number; fouten: number; status: string }[]>`
     select total, empty_rows as leeg, trial_faults as fouten, trial_status as status from import_draft where uuid = ${draft.uuid}`
@@ -230,10 +233,12 @@ t.test('NDJSON has the documents as the API writes them, and so has its report',
     '{"titel":',
     '[1]',
     JSON.stringify(base),
+    `{"titel":${'['.repeat(6000)}${']'.repeat(6000)}}`,
+    JSON.stringify({ ...base, titel: 'getal' }).replace('"getal"', '12345678901234567890'),
   ]
   const file = Buffer.from(`\ufeff${lines.join('\r\n')}`)
   const { status, report, bytes } = await bothOf(file, 'application/x-ndjson', 'regels.ndjson')
-  t.match(status, { total: 7, emptyRows: 1, processedSuccessfully: 2, processedInvalid: 5 })
+  t.match(status, { total: 9, emptyRows: 1, processedSuccessfully: 3, processedInvalid: 6 })
   const { body } = await call('GET', `${DOCUMENTEN}/${uuid}`)
   t.match(body, {
     identificatie: 'REGEL-1',
@@ -252,9 +257,11 @@ t.test('NDJSON has the documents as the API writes them, and so has its report',
   t.match(told[1], { creatiedatum: '1-5-2024', opmerking: /^creatiedatum: /, resultaat: 'Niet geïmporteerd' })
   t.match(told[2].opmerking, /^titel: /)
   t.match(told[3].opmerking, 'bestandspad: Dit veld is verplicht.')
-  t.match(told[4], { regel: '{"titel":', opmerking: 'Rij 6: Dit is geen JSON-object.' })
+  t.match(told[4], { regel: '{"titel":', opmerking: 'Rij 6: Dit is geen JSON-object van ten hoogste 32 niveaus.' })
   t.match(told[5].opmerking, 'geen JSON-object')
   t.match(told[6], { ...base, uuid: /^[0-9a-f-]{36}$/, identificatie: /^DOCUMENT-2024-/, resultaat: 'Geïmporteerd' })
+  t.match(told[7].opmerking, 'ten hoogste 32 niveaus', 'the row fails alone')
+  t.match((await call('GET', `${DOCUMENTEN}/${told[8].uuid}`)).body, { titel: '12345678901234567890' })
   const open = await givenImport(app)
   for (const [body, what] of [
     [Buffer.from(`{"titel":"${'x'.repeat(1024 * 1024)}"}`), 'groter dan'],

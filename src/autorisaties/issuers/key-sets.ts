@@ -1,5 +1,7 @@
 // Sets of public keys (RFC 7517): read from what somebody else wrote, and fetched from an issuer by its discovery document
 // (OpenID Connect Discovery, RFC 8414) or its address of keys.
+
+import { parseForeignJson } from '../../lib/foreign-json.ts'
 import type { Agent } from '../../services/transport.ts'
 import { sendWithin } from '../../services/transport.ts'
 
@@ -40,10 +42,11 @@ function publicKey(given: unknown): Record<string, unknown> | undefined {
 /** Whether what is fetched there cannot be changed on its way: https, or this machine itself. */
 export function isSafeAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
-  const { protocol, hostname, username, password } = new URL(text)
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
-  return username === '' && password === '' && (protocol === 'https:' || (protocol === 'http:' && isLocal))
+  const { protocol, username, password } = new URL(text)
+  return username === '' && password === '' && (protocol === 'https:' || (protocol === 'http:' && isLocal(text)))
 }
+
+const isLocal = (url: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
 
 /** Fetching went wrong; the message is Dutch, for administrators. */
 export class KeysNotFound extends Error {}
@@ -58,6 +61,9 @@ type Source = { issuer: string; discoveryUrl: string; jwksUrl: string }
 export async function fetchKeySet(agent: Agent, source: Source): Promise<{ keySet: KeySet; seconds: number }> {
   const address = source.jwksUrl === '' ? await discover(agent, source) : source.jwksUrl
   if (!isSafeAddress(address)) throw new KeysNotFound('het adres van de sleutels begint niet met https://')
+  // What a document of another server names: an issuer elsewhere has us ask nobody on this machine.
+  if (source.jwksUrl === '' && isLocal(address) && !isLocal(source.discoveryUrl || source.issuer))
+    throw new KeysNotFound('het adres van de sleutels is op deze machine, en de issuer niet')
   const { body, cacheControl } = await fetchJson(agent, address, 'de sleutels')
   const keySet = readKeySet(body)
   if (keySet.keys.length === 0) throw new KeysNotFound('het antwoord heeft geen openbare sleutels (JWKS)')
@@ -86,7 +92,7 @@ async function fetchJson(
   if (answer.truncated) throw new KeysNotFound(`het antwoord op de vraag om ${what} is te groot`)
   try {
     return {
-      body: JSON.parse(answer.body.toString('utf8')),
+      body: parseForeignJson(answer.body),
       cacheControl: String(answer.headers['cache-control'] ?? ''),
     }
   } catch {

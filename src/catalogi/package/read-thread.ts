@@ -6,8 +6,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import yauzl from 'yauzl'
 import { LIMITS } from '../../core/limits.ts'
 import { expected } from '../../database/rows.ts'
-import { countJson } from '../../http/json.ts'
 import { standBack } from '../../lib/background-thread.ts'
+import { countJson } from '../../lib/foreign-json.ts'
 
 /** `mostBytes`: of all JSON together. */
 export type PackageOrder = { bytes: Uint8Array; names: readonly string[]; mostBytes: number }

@@ -3,6 +3,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
+import { LIMITS } from '../../core/limits.ts'
 import { type InvalidParam, Problem } from '../../core/problem.ts'
 import type { Db } from '../../database/database.ts'
 import { readInput } from '../../http/input.ts'
@@ -42,7 +43,7 @@ export function readRow(
   const values = valuesOf(header, cells, line)
   if ('fout' in values) return values
   const document = isNdjson(header) ? lineToDocument(values.rij, cells.at(-1) ?? '') : rowToDocument(values.rij)
-  if (!document) return { fout: `Rij ${line}: Dit is geen JSON-object.` }
+  if (!document) return { fout: `Rij ${line}: Dit is geen JSON-object van ten hoogste ${LIMITS.depth} niveaus.` }
   const { body, uuid, bestandspad, zaakUuid, cellFaults } = document
   const faults = cellFaults.map(({ kolom, reden }) => `${kolom}: ${reden}`)
   const skip = new Set<string>(cellFaults.map(({ kolom }) => kolom))

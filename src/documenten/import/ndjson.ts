@@ -1,6 +1,9 @@
 // NDJSON: an import with one document a line, as the API itself writes one, plus `bestandspad`. A line is staged as the 27 columns, by
 // which rows are shown and found, and behind them the line itself, from which the document is made.
 import { Readable } from 'node:stream'
+import { LIMITS } from '../../core/limits.ts'
+import { keepSourcesAtOnce, sourcesIn } from '../../http/numbers.ts'
+import { parseForeignJson } from '../../lib/foreign-json.ts'
 import { Metagegevens } from '../document/columns.ts'
 import { decode } from './charset.ts'
 import { COLUMN_NAMES, type CsvRow, type RowAsDocument, rowToDocument } from './columns.ts'
@@ -11,7 +14,7 @@ import type { ReportLine } from './report.ts'
 
 const LINE = 'application/x-ndjson'
 const HEADER = [...COLUMN_NAMES, LINE]
-const FIELDS = Object.keys(Metagegevens.properties)
+const FIELDS = new Set(Object.keys(Metagegevens.properties))
 const CHUNK = 64 * 1024
 const LF = 0x0a
 
@@ -79,9 +82,10 @@ function ofArray(line: string): string {
   return /^\[?\s*\{.*\}\s*[,\]]?$/s.test(line) ? line.replace(/^\[\s*/, '').replace(/\s*[,\]]$/, '') : line
 }
 
+/** A line as any body of a request is read: within the same bounds, and with the digits that were sent. */
 function parsed(line: string): Fields | undefined {
   try {
-    const value: unknown = JSON.parse(line)
+    const value = keepSourcesAtOnce(line, parseForeignJson(Buffer.from(line), LIMITS))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? grouped(value as Fields) : undefined
   } catch {
     return undefined
@@ -92,15 +96,13 @@ const DOTTED = COLUMN_NAMES.filter((column) => column.includes('.'))
 
 /** Fields that are named as the columns of a CSV (`integriteit.waarde`) become parts of their group. */
 function grouped(fields: Fields): Fields {
-  const found = DOTTED.filter((name) => Object.hasOwn(fields, name))
-  if (found.length === 0) return fields
-  const { ...all } = fields
-  for (const name of found) {
+  for (const name of DOTTED) {
+    if (!Object.hasOwn(fields, name)) continue
     const [group = '', part = ''] = name.split('.')
-    all[group] = { ...(all[group] as Fields | null | undefined), [part]: all[name] }
-    delete all[name]
+    fields[group] = { ...(fields[group] as Fields | null | undefined), [part]: fields[name] }
+    delete fields[name]
   }
-  return all
+  return fields
 }
 
 function cellsOf(line: string): string[] {
@@ -111,15 +113,20 @@ function cellsOf(line: string): string[] {
   const cells = COLUMN_NAMES.map((column) => {
     if (column === 'uuid') return textOf(uuid)
     const [name = '', part] = column.split('.')
-    return textOf(part === undefined ? fields[name] : (fields[name] as Fields | null | undefined)?.[part])
+    const holder = part === undefined ? fields : fields[name]
+    return isHolder(holder) ? textOf(holder[part ?? name], sourcesIn(holder)?.get(part ?? name)) : ''
   })
   return [...cells, line]
 }
 
-function textOf(value: unknown): string {
+const isHolder = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+
+/** @param source what was sent, of a number that JavaScript writes otherwise */
+function textOf(value: unknown, source?: string): string {
   if (typeof value === 'string') return value
+  if (source !== undefined) return source
   if (value === null || value === undefined) return ''
-  return Array.isArray(value) ? value.map(textOf).join(',') : JSON.stringify(value)
+  return Array.isArray(value) ? value.map((one) => textOf(one)).join(',') : JSON.stringify(value)
 }
 
 /** The counterpart of `rowToDocument`: the fields as they stand in the line. Undefined when it is no JSON object. */
@@ -128,7 +135,8 @@ export function lineToDocument(row: CsvRow, line: string): RowAsDocument | undef
   if (!fields) return undefined
   const fromCells = rowToDocument(row)
   const own = new Set<string>(['uuid', 'bestandspad', 'zaakUuid', 'informatieobjecttype'])
-  const body = Object.fromEntries(FIELDS.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name]]] : [])))
+  const body = fields // the object that was parsed, by which the digits of its numbers are known
+  for (const name of Object.keys(body)) if (!FIELDS.has(name)) delete body[name]
   // A type may be named, which was written into its cell as its URL.
   if (typeof fields.informatieobjecttype === 'string') body.informatieobjecttype = fromCells.body.informatieobjecttype
   return { ...fromCells, body, cellFaults: fromCells.cellFaults.filter(({ kolom }) => own.has(kolom)) }
