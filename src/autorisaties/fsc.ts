@@ -48,7 +48,7 @@ export function openFsc({ peerId, groupId, certificates }: FscSettings): Fsc {
   }
   return {
     async originOf(request) {
-      const [, token] = /^(?:Bearer )?(\S+)$/.exec(header(request, 'fsc-authorization')) ?? []
+      const [, token] = /^(?:Bearer +)?(\S+)$/i.exec(header(request, 'fsc-authorization')) ?? []
       if (!token) return undefined
       try {
         const transaction = text(header(request, 'fsc-transaction-id'))

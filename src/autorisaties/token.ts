@@ -12,7 +12,14 @@ import type { Attempts } from './attempts.ts'
 import type { Credential, CredentialStore, Use } from './credentials.ts'
 import { ALGORITHMS } from './issuers/issuer.ts'
 import type { Issuer, IssuerStore } from './issuers/store.ts'
-import { type IssuerToken, requireUnexpired, thumbprintOf, UnknownKey, verifyIssuerToken } from './issuers/verify.ts'
+import {
+  type IssuerToken,
+  requireFitting,
+  requireUnexpired,
+  thumbprintOf,
+  UnknownKey,
+  verifyIssuerToken,
+} from './issuers/verify.ts'
 import type { TokenEndpoint } from './token-endpoint/endpoint.ts'
 
 // An unknown client costs the same signature check as a known one: the time tells nothing.
@@ -120,7 +127,7 @@ async function authenticateByIssuer(
   const issuer = await store.find(payload.iss as string)
   if (!issuer) throw forbidden('unknown-issuer', 'De token-uitgever (iss) is hier niet bekend.')
   const isKnown = known?.issuer === issuer
-  const said = isKnown ? known.said : await judgedBy(token, issuer, store)
+  const said = isKnown ? known.said : await judgedBy(token, issuer, store, isOwn)
   requireUnexpired(said)
   if (said.boundTo !== undefined) requireCertificate(said.boundTo, request, proxies)
   // We gave this token to the client id itself, so it may do what that may.
@@ -136,8 +143,8 @@ async function authenticateByIssuer(
   return toActor(said.clientId, credential, said, origin, request)
 }
 
-/** @throws Problem 403 */
-async function judgedBy(token: string, issuer: Issuer, issuers: IssuerStore): Promise<IssuerToken> {
+/** @throws Problem 403; 503 when all of it is good but for its key, which may be new */
+async function judgedBy(token: string, issuer: Issuer, issuers: IssuerStore, isOwn: boolean): Promise<IssuerToken> {
   try {
     return await verifyIssuerToken(token, issuer)
   } catch (error) {
@@ -149,7 +156,14 @@ async function judgedBy(token: string, issuer: Issuer, issuers: IssuerStore): Pr
   } catch (error) {
     if (!(error instanceof UnknownKey)) throw error
   }
-  throw forbidden('unknown-key', 'De sleutel (kid) van het token is niet bekend bij de token-uitgever.')
+  if (isOwn) throw forbidden('invalid-jwt-signature', 'De ondertekening van het token klopt niet.') // these are all our keys
+  requireFitting(token, issuer)
+  // A provider may have made this key a moment ago, at its first use: its keys are asked for once in 30 seconds.
+  throw new Problem(503, {
+    code: 'unknown-key',
+    detail: 'De sleutel (kid) van het token is nog niet bekend bij de token-uitgever.',
+    headers: { 'retry-after': '30' },
+  })
 }
 
 /** RFC 8705: a token that is bound to a certificate is taken from whoever has that, as a proxy of ours tells (RFC 9440). */
@@ -168,7 +182,7 @@ const CLIENT_ID = /^[^\u0000-\u001f\u007f]{1,50}$/
 
 function bearerToken(request: FastifyRequest): string {
   const given = header(request, 'authorization')
-  const [, token] = /^Bearer (\S+)$/.exec(given) ?? []
+  const [, token] = /^Bearer +(\S+)$/i.exec(given) ?? []
   if (!token)
     throw forbidden(
       undefined,
@@ -246,6 +260,8 @@ function checkClaims(claims: Claims, config: Config, request: FastifyRequest): P
   }
   if (given(sub) && typeof sub !== 'string')
     return forbidden('jwt-invalidsubjecterror', 'sub van het token is geen tekst.')
+  if (given(claims.user_id) && typeof claims.user_id !== 'string' && typeof claims.user_id !== 'number')
+    return forbidden('jwt-decodeerror', 'user_id van het token is geen tekst.')
   if (given(jti) && typeof jti !== 'string') return forbidden('jwt-invalidjtierror', 'jti van het token is geen tekst.')
   const issued = typeof iat === 'string' && /^\d{1,15}$/.test(iat) ? Number(iat) : iat
   if (!isSeconds(issued)) return forbidden(undefined, 'iat van het token is geen geheel getal.')

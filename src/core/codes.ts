@@ -189,10 +189,10 @@ export const PROBLEM_CODES = {
     example: '{"iss": "https://elders.example.nl/realms/x", "azp": "app"}',
   },
   'unknown-key': {
-    status: 403,
+    status: 503,
     cause: [
-      'De sleutel (kid) van het token is niet bekend bij de token-uitgever.',
-      'The key (kid) of the token is not known to its issuer.',
+      'De sleutel (kid) van het token is niet, of nog niet, bekend bij de token-uitgever. De rest van het token klopt.',
+      'The key (kid) of the token is not known to its issuer, or not yet. The rest of the token is good.',
     ],
     remedy: [
       'Vraag een nieuw token. Wisselt de uitgever net van sleutel, dan is de nieuwe binnen een halve minuut bekend.',

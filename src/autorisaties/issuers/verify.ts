@@ -1,7 +1,7 @@
 // Whether a token of an issuer is good, and what it says. jose checks the signature and the claims of RFC 7519; the rules here
 // are those of the OAuth profile of the Dutch government (NL GOV Assurance profile for OAuth 2.0), RFC 8705 and RFC 9068.
 import { createHash } from 'node:crypto'
-import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose'
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose'
 import { forbidden, type Problem } from '../../core/problem.ts'
 import type { Issuer } from './store.ts'
 
@@ -19,7 +19,11 @@ export type IssuerToken = {
 
 type Claims = Record<string, unknown>
 
-const unknownKey = () => forbidden('unknown-key', 'De sleutel van het token is niet bekend bij de token-uitgever.')
+const otherAlgorithm = () =>
+  forbidden('jwt-invalidalgorithmerror', 'Het algoritme van het token wordt voor deze token-uitgever niet aangenomen.')
+const otherAudience = () => forbidden('invalid-audience', 'Het token is voor een andere ontvanger (aud).')
+const notYet = () => forbidden('jwt-immaturesignatureerror', 'Het token is nog niet geldig.')
+const otherSignature = () => forbidden('invalid-jwt-signature', 'De ondertekening van het token klopt niet.')
 const expired = () => forbidden('expired-token', 'Het token is verlopen.')
 
 /** Tells that the key of a token is not among those that are known. */
@@ -45,6 +49,22 @@ export async function verifyIssuerToken(token: string, issuer: Issuer): Promise<
     expiresAt: payload.exp! + issuer.leewaySeconds,
     boundTo: boundTo(payload),
   }
+}
+
+/**
+ * Judges what a token says, though not by whom: of one with an unknown key that tells whether a newer key could help.
+ * @throws Problem 403
+ */
+export function requireFitting(token: string, issuer: Issuer): void {
+  const [{ alg, typ }, payload] = [decodeProtectedHeader(token), decodeJwt(token)]
+  const { aud, exp, nbf } = payload
+  const now = Date.now() / 1000
+  if (!issuer.algorithms.includes(alg as never)) throw otherAlgorithm()
+  if (![aud].flat().some((one) => issuer.audiences.includes(String(one)))) throw otherAudience()
+  if (typeof exp !== 'number' || exp <= now - issuer.leewaySeconds) throw expired()
+  if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= now + issuer.leewaySeconds)) throw notYet()
+  const fault = faultOf(payload, typ, issuer)
+  if (fault) throw fault
 }
 
 /** The same token again: only time has passed. @throws Problem 403 */
@@ -75,7 +95,7 @@ async function checkedByOne(
   candidates: errors.JWKSMultipleMatchingKeys,
   options: object,
 ): Promise<JWTVerifyResult> {
-  let refusal: unknown = unknownKey()
+  let refusal: unknown = otherSignature()
   for await (const key of candidates) {
     try {
       return await jwtVerify(token, key, options)
@@ -91,17 +111,12 @@ async function checkedByOne(
 function refusalOf(error: unknown): unknown {
   if (error instanceof errors.JWKSNoMatchingKey) return new UnknownKey()
   if (error instanceof errors.JWTExpired) return expired()
-  if (error instanceof errors.JOSEAlgNotAllowed)
-    return forbidden(
-      'jwt-invalidalgorithmerror',
-      'Het algoritme van het token wordt voor deze token-uitgever niet aangenomen.',
-    )
-  if (error instanceof errors.JWSSignatureVerificationFailed)
-    return forbidden('invalid-jwt-signature', 'De ondertekening van het token klopt niet.')
+  if (error instanceof errors.JOSEAlgNotAllowed) return otherAlgorithm()
+  if (error instanceof errors.JWSSignatureVerificationFailed) return otherSignature()
   if (error instanceof errors.JWTClaimValidationFailed) {
-    if (error.claim === 'aud') return forbidden('invalid-audience', 'Het token is voor een andere ontvanger (aud).')
+    if (error.claim === 'aud') return otherAudience()
     if (error.claim === 'iss') return forbidden('unknown-issuer', 'De token-uitgever (iss) is niet bekend.')
-    if (error.claim === 'nbf') return forbidden('jwt-immaturesignatureerror', 'Het token is nog niet geldig.')
+    if (error.claim === 'nbf') return notYet()
     if (error.claim === 'exp') return forbidden('expired-token', 'Het token heeft geen exp, of die is geen getal.')
   }
   if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof SyntaxError)

@@ -1,10 +1,12 @@
 // Our own token endpoint (RFC 6749, 4.4): a client id shows its secret, or an assertion that it signed (RFC 7523), and gets a token
 // that the APIs take as one of an issuer. The rights stay those of its applicatie.
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createLocalJWKSet, decodeJwt, errors, importJWK, jwtVerify, SignJWT } from 'jose'
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
 import { systemActor } from '../../core/access.ts'
+import { LIMITS } from '../../core/limits.ts'
 import { mutator } from '../../core/mutate.ts'
 import { isShort, type SecretBox } from '../../core/secret-box.ts'
 import { attemptSucceeded, claimAttempt, clientCounters } from '../../core/sign-in-attempts.ts'
@@ -13,6 +15,7 @@ import { ownAddress } from '../../http/links.ts'
 import { KeyMissing, WrongKey } from '../../lib/wrong-key.ts'
 import { FOR_SERVICES } from '../../services/addresses.ts'
 import { openAgent } from '../../services/transport.ts'
+import { countAttempts } from '../attempts.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { ALGORITHMS } from '../issuers/issuer.ts'
 import type { KeySet } from '../issuers/key-sets.ts'
@@ -70,6 +73,8 @@ export function openTokenEndpoint(parts: Parts): TokenEndpoint | undefined {
   if (algorithm === 'off') return undefined
   const address = ownAddress(config)
   const agent = openAgent({ policy: FOR_SERVICES, connections: 2, proxies: config.proxies })
+  const madeUp = countAttempts({ limit: 20, windowMs: 900_000 }) // secrets, by client id and network
+  const failing = countAttempts() // assertions, by network
   const clientKeys = openClientKeys(database, agent, config.tokenKeysKeptHours, log)
   let loaded: { kept: Promise<Loaded>; at: number } | undefined
   let before: Loaded | undefined
@@ -105,22 +110,46 @@ export function openTokenEndpoint(parts: Parts): TokenEndpoint | undefined {
     return entry.kept
   }
 
-  async function bySecret(clientId: string, secret: string, network: string, refuse: () => TokenRefusal) {
+  /**
+   * Only what can be found by trying is counted before it is looked at, and keeps others out. A long secret is looked at first: who
+   * fails in the name of a client, from the same address too, does not shut it out.
+   * @param given the secret, in each way that it may be meant
+   */
+  async function bySecret(clientId: string, given: string[], network: string, refuse: () => TokenRefusal) {
     const credential = isClientId(clientId) ? await credentials.find(clientId) : undefined
     const secrets = credential?.secrets ?? []
-    const counters = clientCounters({ clientId, network, isGuessable: secrets.some(isShort) })
+    const isRight = secrets.some((one) => given.some((secret) => isSame(one, secret)))
+    const isGuessable = secrets.some(isShort)
+    if (isRight && !isGuessable) return
+    if (secrets.length === 0) {
+      // What is made up leaves nothing in the database.
+      const key = `${network} ${clientId.slice(0, 255)}`
+      madeUp.failed(key)
+      const later = madeUp.refusal(key)
+      throw later ? tooMany(later.headers['retry-after']) : refuse()
+    }
+    const counters = clientCounters({ clientId, network, isGuessable })
     await claim(counters)
-    if (!secrets.some((one) => isSame(one, secret))) throw refuse()
+    if (!isRight) throw refuse()
     await attemptSucceeded(database, counters)
   }
 
+  /** A signature cannot be guessed, so it is judged first, and nobody has to wait but whoever fails very often. */
   async function byAssertion(assertion: string, named: string | undefined, network: string): Promise<string> {
+    try {
+      return await judgedByAssertion(assertion, named)
+    } catch (error) {
+      failing.failed(network)
+      if (failing.refusal(network)) await sleep(LIMITS.refusalMs)
+      throw error
+    }
+  }
+
+  async function judgedByAssertion(assertion: string, named: string | undefined): Promise<string> {
     const refuse = (why: string) => new TokenRefusal('invalid_client', why)
     const clientId = subjectOf(assertion)
     if (clientId === undefined || !isClientId(clientId) || (named !== undefined && named !== clientId))
       throw refuse('De client_assertion is niet te lezen, of sub is een andere client.')
-    const counters = clientCounters({ clientId, network, isGuessable: false })
-    await claim(counters)
     if (!(await credentials.find(clientId))) throw refuse(NOT_KNOWN)
     const payload = await verified(assertion, clientId, refuse)
     const { exp, jti } = payload
@@ -132,7 +161,6 @@ export function openTokenEndpoint(parts: Parts): TokenEndpoint | undefined {
       insert into oauth_assertion (digest, expires_at)
       values (${digestOf(`${clientId}\n${jti}`)}, to_timestamp(${exp! + LEEWAY_S}::float8)) on conflict do nothing`
     if (used.count === 0) throw refuse('Deze client_assertion (jti) is al eens gebruikt.')
-    await attemptSucceeded(database, counters)
     return clientId
   }
 
@@ -165,11 +193,7 @@ export function openTokenEndpoint(parts: Parts): TokenEndpoint | undefined {
 
   async function claim(counters: Parameters<typeof claimAttempt>[1]): Promise<void> {
     const seconds = await claimAttempt(database, counters)
-    if (seconds === 0) return
-    throw new TokenRefusal('temporarily_unavailable', 'Te veel pogingen. Probeer het later opnieuw.', {
-      status: 429,
-      headers: { 'retry-after': String(seconds) },
-    })
+    if (seconds > 0) throw tooMany(String(seconds))
   }
 
   async function authenticated({ authorization, form, network }: TokenRequest): Promise<string> {
@@ -188,13 +212,23 @@ export function openTokenEndpoint(parts: Parts): TokenEndpoint | undefined {
       const challenge = { status: 401, headers: { 'www-authenticate': 'Basic realm="zaakstroom"' } }
       const refuse = () => new TokenRefusal('invalid_client', NOT_KNOWN, challenge)
       const given = basicOf(authorization)
-      if (!given || (clientId !== undefined && clientId !== given.clientId)) throw refuse()
-      await bySecret(given.clientId, given.secret, network, refuse)
-      return given.clientId
+      const [first] = given
+      if (!first) throw refuse()
+      // Whose id is known as it stands there did not encode it.
+      const isKnown = async (id: string) => isClientId(id) && (await credentials.find(id)) !== undefined
+      const { clientId: shown } = (await isKnown(first.clientId)) ? first : (given.at(-1) ?? first)
+      if (clientId !== undefined && clientId !== shown) throw refuse()
+      await bySecret(
+        shown,
+        given.map(({ secret }) => secret),
+        network,
+        refuse,
+      )
+      return shown
     }
     if (clientId === undefined || secret === undefined)
       throw new TokenRefusal('invalid_client', 'Het verzoek zegt niet wie de client is.')
-    await bySecret(clientId, secret, network, () => new TokenRefusal('invalid_client', NOT_KNOWN))
+    await bySecret(clientId, [secret], network, () => new TokenRefusal('invalid_client', NOT_KNOWN))
     return clientId
   }
 
@@ -267,21 +301,30 @@ function textOf(form: Record<string, unknown>, name: string): string | undefined
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Id and secret of HTTP Basic, each encoded as in a form (RFC 6749, 2.3.1). */
-function basicOf(authorization: string): { clientId: string; secret: string } | undefined {
-  const [, base64] = /^Basic ([A-Za-z0-9+/=]{1,4096})$/i.exec(authorization) ?? []
+/**
+ * Id and secret of HTTP Basic: encoded as in a form (RFC 6749, 2.3.1), and as they stand there, since half of all clients do not encode
+ * them. None when it is no Basic.
+ */
+function basicOf(authorization: string): { clientId: string; secret: string }[] {
+  const [, base64] = /^Basic +([A-Za-z0-9+/=]{1,4096})$/i.exec(authorization) ?? []
   const text = base64 === undefined ? '' : Buffer.from(base64, 'base64').toString('utf8')
   const at = text.indexOf(':')
-  if (at < 1) return undefined
+  if (at < 1) return []
+  const asGiven = { clientId: text.slice(0, at), secret: text.slice(at + 1) }
+  if (!/[+%]/.test(text)) return [asGiven]
   try {
-    const [clientId, secret] = [text.slice(0, at), text.slice(at + 1)].map((part) =>
-      decodeURIComponent(part.replaceAll('+', ' ')),
-    )
-    return { clientId: clientId!, secret: secret! }
+    const decoded = (part: string) => decodeURIComponent(part.replaceAll('+', ' '))
+    return [{ clientId: decoded(asGiven.clientId), secret: decoded(asGiven.secret) }, asGiven]
   } catch {
-    return undefined
+    return [asGiven]
   }
 }
+
+const tooMany = (retryAfter = '1') =>
+  new TokenRefusal('temporarily_unavailable', 'Te veel pogingen. Probeer het later opnieuw.', {
+    status: 429,
+    headers: { 'retry-after': retryAfter },
+  })
 
 const digestOf = (text: string) => createHash('sha256').update(text).digest()
 const isSame = (one: string, other: string) => timingSafeEqual(digestOf(one), digestOf(other))
