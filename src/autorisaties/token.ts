@@ -182,7 +182,7 @@ const CLIENT_ID = /^[^\u0000-\u001f\u007f]{1,50}$/
 
 function bearerToken(request: FastifyRequest): string {
   const given = header(request, 'authorization')
-  const [, token] = /^Bearer +(\S+)$/i.exec(given) ?? []
+  const [, token] = /^Bearer (\S+)$/i.exec(given) ?? []
   if (!token)
     throw forbidden(
       undefined,
