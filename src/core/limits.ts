@@ -78,6 +78,10 @@ export const LIMITS = {
   /** Documents up to this size are read whole and checked before anything is answered; so many at the same time. */
   wholeDownloadBytes: 1024 * 1024,
   wholeDownloads: 16,
+  /** Files of imports that are being received at the same time, in one process, of one client, and of an account of the pages. */
+  uploads: 50,
+  uploadsOfClient: 10,
+  uploadsOfAccount: 3,
   /** Pages that are kept up to date, and callbacks of one organisation that are tried out, at the same time in one process. */
   livePages: 500,
   callbacks: 20,

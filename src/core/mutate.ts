@@ -48,8 +48,11 @@ export type Mutation = {
   record(change: Change): void
   /** A cloud event beside the records; nothing when they are off (ENABLE_CLOUD_EVENTS). The same one twice is sent once. */
   announce(event: CloudEvent): void
-  /** For changes of which the standard keeps no record; the reason is for the reader of the code. */
-  unrecorded(reason: string): void
+  /**
+   * For changes of which the standard keeps no record; the reason is for the reader of the code.
+   * @param component of what is changed, where that is known: what is kept in memory of others stays
+   */
+  unrecorded(reason: string, component?: Component): void
   /** Every process hears, once this is committed, that what it keeps in memory is outdated. A recorded change of rights or types says so by itself. */
   signal(channel: Channel): void
   /** What such a change touches all the same: it gets its line in the log of processing. */
@@ -158,6 +161,7 @@ async function once<T>(
   const events = new Map<string, CloudEvent>()
   const signals = new Set<Channel>()
   let accounted = false
+  let silent: Set<Component> | undefined = new Set() // changed without a record; undefined: anything
   const { numbers } = database
   const logging = log()
   const concerned: Concerned[] = []
@@ -192,8 +196,10 @@ async function once<T>(
     announce: (event) => {
       if (cloudEvents) events.set(`${eventType(event)} ${event.uuid}`, event)
     },
-    unrecorded: () => {
+    unrecorded: (_reason, component) => {
       accounted = true
+      if (component) silent?.add(component)
+      else silent = undefined
     },
     signal: (channel) => signals.add(channel),
     touches: (what) => {
@@ -272,7 +278,7 @@ async function once<T>(
   const made = alone ? [alone.change] : changes
   const { shown } = currentRequest.getStore() ?? {}
   if (shown && logging && made.some(isLogged)) shown.isChange = true
-  committed(accounted ? undefined : new Set(made.map(({ component }) => component)))
+  committed(silent && new Set([...made.map(({ component }) => component), ...silent]))
   return answer as T
 }
 

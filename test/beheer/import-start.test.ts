@@ -119,6 +119,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
       t.match((await answer.text()).replaceAll('&#39;', "'"), message, what)
     }
     t.match(await (await pagesClient.upload('x', '')).text(), /geen bestand gekozen/)
+    await test.runJobs()
     t.same(await counts(), before)
   })
 
@@ -342,14 +343,23 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     sending.on('error', () => {})
     sending.write(`--${line}\r\ncontent-disposition: form-data; name="_csrf"\r\n\r\n${pagesClient.token}\r\n`)
     sending.write(`--${line}\r\ncontent-disposition: form-data; name="bestand"; filename="x.csv"\r\n\r\n`)
-    sending.write(csvText(Array.from({ length: 2000 }, () => good())))
-    const busy = async () =>
+    sending.write(csvText(Array.from({ length: 12_000 }, () => good())))
+    const written = async () =>
       (
-        await database.sql`select from pg_stat_activity where datname = current_database() and query like 'copy %' and state <> 'idle'`
+        await database.sql`select from import_draft_row r join import_draft d on d.id = r.draft_id
+      where d.total = 0 limit 1`
       ).length > 0
-    await until('an upload', busy)
+    await until('rows of the upload', written)
+    t.same(
+      await database.sql`select from pg_stat_activity
+        where datname = current_database() and state = 'idle in transaction'`,
+      [],
+    )
     sending.destroy()
-    await until('the end of the upload', async () => !(await busy()))
+    await until('the end of what was written', async () => {
+      await test.runJobs()
+      return !(await written())
+    })
     t.same(await counts(), before)
     t.equal((await pagesClient.get('/beheer/imports')).status, 200)
   })

@@ -5,6 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
+import { LIMITS } from '../../src/core/limits.ts'
 import { COLUMN_NAMES } from '../../src/documenten/import/columns.ts'
 import { type Answer, BASE, givenClient, givenInformatieobjecttype, SECRET, testApp } from '../app.ts'
 import { memoryInUse } from '../memory.ts'
@@ -364,12 +365,10 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
     for (let bytes = 0; bytes < megabytes * 1e6; bytes += piece.length) yield piece
   }
 
-  /** Whether an upload is under way: some transaction is open. */
-  const isUploading = async () =>
-    (
-      await database.sql`select from pg_stat_activity
-        where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`
-    ).length > 0
+  const transactions = () => database.sql`select from pg_stat_activity
+    where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`
+  /** Rows that were written and that nobody sees. */
+  const hidden = () => database.sql`select from import_draft_row limit 1`
 
   t.test('a refusal reaches a client that is still sending', async (t) => {
     const uuid = await givenImport(app)
@@ -403,13 +402,19 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
         if (head === GOOD) yield* large(2)
         await gate.promise
       }
+      const arrived = once(app.app.server, 'request')
       const { socket, answer, sent } = send(uuid, body())
       answer.catch(() => {})
       sent.catch(() => {})
-      await until('an upload', isUploading)
+      await arrived
+      if (head === GOOD) await until('rows of the upload', async () => (await hidden()).length > 0)
       socket.destroy()
       gate.resolve()
-      await until('the end of the upload', async () => !(await isUploading()))
+      await until('the end of what was written', async () => {
+        await app.runJobs()
+        return (await database.sql`select from import_draft`).length === 0
+      })
+      t.equal((await hidden()).length, 0)
       t.equal(await statusOf(uuid), 'pending')
       t.equal(
         (await database.sql`select from import_row r join import i on i.id = r.import_id where i.uuid = ${uuid}`)
@@ -422,23 +427,75 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
     await close(uuid)
   })
 
-  t.test('while one upload is under way another is refused, as are delete and cancel', async (t) => {
+  t.test(
+    'a sender that drips, or stops, holds no connection of the database, and what is done meanwhile counts',
+    async (t) => {
+      const uuid = await givenImport(app)
+      const gate = Promise.withResolvers<void>()
+      const slow = async function* () {
+        yield Buffer.from(GOOD)
+        yield* large(2)
+        await gate.promise
+      }
+      const others = Array.from({ length: 9 }, () => send(uuid, slow()))
+      await until('rows of the uploads', async () => {
+        const [{ count }] = await database.sql<[{ count: number }]>`
+        select count(distinct draft_id)::int as count from import_draft_row`
+        return count === others.length
+      })
+      await until('no transaction', async () => (await transactions()).length === 0)
+      refused(t, await call('POST', `${API}/create`), 'existing-import-started', new RegExp(uuid), 'create')
+      t.equal((await upload(uuid, GOOD)).status, 200, 'whoever is first with all of it')
+      gate.resolve()
+      for (const { answer } of others) t.match((await answer).text, /invalid-status/)
+      t.match((await call('GET', `${API}/${uuid}`)).body, { status: 'active', total: 1 })
+      await app.runJobs()
+      t.equal((await hidden()).length, 0)
+      await close(uuid)
+    },
+  )
+
+  t.test('an import that is cancelled or deleted during its upload takes no rows', async (t) => {
+    for (const [method, path, told] of [
+      ['POST', 'cancel', /invalid-status/],
+      ['DELETE', 'delete', /not_found/],
+    ] as const) {
+      const uuid = await givenImport(app)
+      const gate = Promise.withResolvers<void>()
+      const arrived = once(app.app.server, 'request')
+      const { answer } = send(
+        uuid,
+        (async function* () {
+          yield Buffer.from(GOOD)
+          await gate.promise
+        })(),
+      )
+      await arrived
+      await until(path, async () => (await call(method, `${API}/${uuid}/${path}`)).status < 300)
+      gate.resolve()
+      t.match((await answer).text, told)
+      t.equal(
+        (await database.sql`select from import_row r join import i on i.id = r.import_id where i.uuid = ${uuid}`)
+          .length,
+        0,
+      )
+    }
+  })
+
+  t.test('more uploads of one client than may be at once are asked to come again', async (t) => {
     const uuid = await givenImport(app)
     const gate = Promise.withResolvers<void>()
     const slow = async function* () {
       yield Buffer.from(GOOD)
       await gate.promise
     }
-    const first = send(uuid, slow())
-    await until('an upload', isUploading)
-    t.equal(await statusOf(uuid), 'pending')
-    refused(t, await upload(uuid, GOOD), 'invalid-status', /gewerkt/, 'upload')
-    refused(t, await call('DELETE', `${API}/${uuid}/delete`), 'import-invalid-status', /gewerkt/, 'delete')
-    refused(t, await call('POST', `${API}/${uuid}/cancel`), 'invalid-status', /gewerkt/, 'cancel')
-    refused(t, await call('POST', `${API}/create`), 'existing-import-started', new RegExp(uuid), 'create')
+    const sending = Array.from({ length: LIMITS.uploadsOfClient + 1 }, () => send(uuid, slow()))
+    const refusal = await Promise.race(sending.map(({ answer }) => answer))
+    t.equal(refusal.status, 503)
+    t.match(refusal.text, /retry-after: 5/i)
     gate.resolve()
-    t.equal((await first.answer).status, 200)
-    t.match((await call('GET', `${API}/${uuid}`)).body, { status: 'active', total: 1 })
+    const answers = await Promise.all(sending.map(({ answer }) => answer))
+    t.same(answers.map(({ status }) => status).sort(), [200, ...Array(LIMITS.uploadsOfClient - 1).fill(400), 503])
     await close(uuid)
   })
 
@@ -475,7 +532,6 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
     socket.write(`content-type: text/csv\r\ncontent-length: ${GOOD.length}\r\n\r\n${GOOD.slice(0, -40)}`)
     socket.resume().end() // half-closed: no more will come
     await once(socket, 'close')
-    await until('the end of the upload', async () => !(await isUploading()))
     t.equal(await statusOf(uuid), 'pending')
     await close(uuid)
   })

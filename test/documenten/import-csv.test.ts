@@ -5,7 +5,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { type CsvRow, columnOf, rowToDocument, valuesOf } from '../../src/documenten/import/columns.ts'
-import { COLUMN_NAMES, CsvError, copyLine, copyLines, readImportCsv } from '../../src/documenten/import/csv.ts'
+import { COLUMN_NAMES, CsvError, portionsOf, readImportCsv, rowLine } from '../../src/documenten/import/csv.ts'
 import { strictUtf8 } from '../../src/documenten/import/utf8.ts'
 
 const HEADER = COLUMN_NAMES.join(',')
@@ -1041,32 +1041,33 @@ t.test('a row on its way into the database', async (t) => {
       ),
     ]
     const wrong = rows.filter((cells) => {
-      const line = copyLine(12, 34, cells)
+      const line = `12\t${rowLine(34, cells)}`
       const expected = JSON.stringify({ importId: '12', number: '34', cells, more: [] })
       return !/^12\t34\t[^\n\r\t\0]*\n$/.test(line) || JSON.stringify(copied(line)) !== expected
     })
     t.same(wrong, [])
   })
 
-  t.test('gets its number and is counted, in chunks of about 64 KiB', async (t) => {
-    const rows = Array.from({ length: 5000 }, (_, i) => [`cel ${i}`, 'é'.repeat(20)])
-    const regels = copyLines(5, each(rows))
-    const chunks = await Array.fromAsync(regels)
-    t.equal(regels.count, 5000)
-    const lines = Buffer.concat(chunks).toString().split('\n')
-    t.equal(lines.pop(), '')
+  t.test('gets its number and is counted, in portions of about 512 thousand characters', async (t) => {
+    const rows = Array.from({ length: 50_000 }, (_, i) => [`cel ${i}`, 'é'.repeat(20)])
+    const regels = portionsOf(each(rows))
+    const portions = await Array.fromAsync(regels)
+    t.equal(regels.count, 50_000)
     t.same(
-      lines.map(copied),
+      portions.flat().map((line) => copied(`5\t${line}`)),
       rows.map((cells, i) => ({ importId: '5', number: String(i + 2), cells, more: [] })),
     )
-    for (const chunk of chunks.slice(0, -1)) t.ok(chunk.length >= 64 * 1024 && chunk.length < 256 * 1024)
+    for (const portion of portions.slice(0, -1)) {
+      const { length } = portion.join('')
+      t.ok(length >= 512 * 1024 && length < 513 * 1024, `${length}`)
+    }
   })
 
   t.test('is passed over when it is empty, and counted apart', async (t) => {
     const rows = [[], ['a'], ['', '', ''], [' ', '\u00a0'], ['', 'b'], []]
-    const lines = copyLines(7, each(rows))
-    t.equal(Buffer.concat(await Array.fromAsync(lines)).toString(), '7\t2\t["a"]\n7\t3\t["","b"]\n')
-    t.match(lines, {
+    const portions = portionsOf(each(rows))
+    t.same(await Array.fromAsync(portions), [['2\t["a"]\n', '3\t["","b"]\n']])
+    t.match(portions, {
       count: 2,
       emptyRows: 4,
       shifts: [
@@ -1077,7 +1078,7 @@ t.test('a row on its way into the database', async (t) => {
   })
 
   t.test('is none in a file with a header only', async (t) => {
-    const lines = copyLines(5, (await readImportCsv(each([Buffer.from(HEADER)]))).regels)
+    const lines = portionsOf((await readImportCsv(each([Buffer.from(HEADER)]))).regels)
     t.same(await Array.fromAsync(lines), [])
     t.equal(lines.count, 0)
   })
@@ -1087,7 +1088,7 @@ t.test('a row on its way into the database', async (t) => {
     source.write(`${HEADER}\n1\n`)
     const { regels } = await readImportCsv(source)
     source.destroy()
-    await t.rejects(Array.fromAsync(copyLines(5, regels)), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
+    await t.rejects(Array.fromAsync(portionsOf(regels)), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
   })
 })
 

@@ -13,16 +13,19 @@ import {
   type Concept,
   createDraft,
   deleteDraft,
+  receiveFile,
   requestDryRun,
   requireConcept,
   startDraft,
 } from '../../documenten/import/draft.ts'
 import { sharedReason } from '../../documenten/import/judge.ts'
 import { isNdjson } from '../../documenten/import/ndjson.ts'
+import { countReceiving } from '../../documenten/import/receive.ts'
 import { csvStream } from '../../documenten/import/report.ts'
 import { levelPlaces } from '../../documenten/import/report-rows.ts'
 import { cellAt, imported } from '../../documenten/import/rows.ts'
 import { formParts } from '../../http/forms.ts'
+import { closedSignal } from '../../http/when-closed.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { requireToken } from '../frame/csrf-token.ts'
 import type { EventStreams, StreamState } from '../frame/event-stream.ts'
@@ -31,7 +34,7 @@ import { formatBytes } from '../frame/format.ts'
 import { keysetPage } from '../frame/keyset-list.ts'
 import { queryText, uuidParam } from '../frame/lookup.ts'
 import { redirectWith } from '../frame/page.ts'
-import { signedIn } from '../frame/session.ts'
+import { beheerActor, signedIn } from '../frame/session.ts'
 import { reason, t, words } from '../language/language.ts'
 import { COLUMNS } from './import-columns.ts'
 import { dryRunState, isDryRunning, MAX_KINDS, type Progress } from './import-labels.ts'
@@ -298,33 +301,38 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       }
       await requireToken(request, reply, token)
       if (!part.filename) throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
-      return await accept(request, part, charset.value)
+      return await accept(request, reply, part, charset.value)
     }
     await requireToken(request, reply, token)
     throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
   }
 
-  async function accept(request: FastifyRequest, part: MultipartFile, charset: string): Promise<string> {
+  async function accept(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    part: MultipartFile,
+    charset: string,
+  ): Promise<string> {
     const bestandsnaam = part.filename.replaceAll('\0', '').toWellFormed().slice(0, 255)
-    return mutateFromPage(request, async (m) => {
-      const { uuid, total, bytes } = await createDraft(m, part.file, {
-        bestandsnaam,
-        baseUrl: request.base,
-        createdBy: signedIn(request).gebruikersnaam,
-        charset,
-        most: config.importMaxRows,
-      })
+    countReceiving(request, reply)
+    const signal = closedSignal(reply.raw)
+    const receiver = { mutate: app.mutate, config, actor: beheerActor(request), signal }
+    return receiveFile(receiver, part.file, { bestandsnaam, charset, most: config.importMaxRows }, async (file) => {
       if (part.file.truncated)
         throw new CsvError('parse_error', t`Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
-      m.audit({
-        handeling: 'import-bestand-klaarzetten',
-        soort: 'import-bestand',
-        id: uuid,
-        weergave: bestandsnaam,
-        nieuw: { bestandsnaam, rijen: total, bytes },
+      return mutateFromPage(request, async (m) => {
+        const createdBy = signedIn(request).gebruikersnaam
+        const { uuid, total, bytes } = await createDraft(m, file, { bestandsnaam, baseUrl: request.base, createdBy })
+        m.audit({
+          handeling: 'import-bestand-klaarzetten',
+          soort: 'import-bestand',
+          id: uuid,
+          weergave: bestandsnaam,
+          nieuw: { bestandsnaam, rijen: total, bytes },
+        })
+        await requestDryRun(m, uuid) // nobody should start what was not tried
+        return uuid
       })
-      await requestDryRun(m, uuid) // nobody should start what was not tried
-      return uuid
     })
   }
 

@@ -1,5 +1,4 @@
 // The states of an import: who makes one, lets one wait, stops it or lets it go on. What a batch does to them is in progress.ts.
-import { finished, pipeline } from 'node:stream/promises'
 import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
 import type { FieldCode } from '../../core/codes.ts'
@@ -10,14 +9,8 @@ import { isLockTimeout, isUniqueViolation } from '../../database/error-codes.ts'
 import { expected, one } from '../../database/rows.ts'
 import { when } from '../../database/when.ts'
 import { link } from '../../http/links.ts'
-import { copyLines } from './csv.ts'
 import { enqueueBatch, openNext, stopImport } from './progress.ts'
 import { type ImportRow, LACKS_WORKER, PLACE, requireImport } from './rows.ts'
-
-/** No time limits, as long as the client keeps sending: a silent one is cut off by the server, `connectionTimeout`. */
-export async function waitForClient(m: Mutation): Promise<void> {
-  await m.sql`select set_config(name, '0', true) from unnest(array['statement_timeout', 'idle_in_transaction_session_timeout']) name`
-}
 
 /** The rows of an import are there: it starts, or goes on waiting for its turn. */
 export async function activateImport(
@@ -63,34 +56,9 @@ export async function activateImport(
   else await enqueueBatch(m.trx, { import: uuid, start: 0 })
 }
 
-/** Fills the tables of rows of an import or of an uploaded file, with the options of `copyLines`. @returns how many rows there were */
-export async function stageRows(
-  m: Mutation,
-  kind: 'import' | 'import_draft',
-  id: number,
-  rows: AsyncIterable<string[]>,
-  options: Parameters<typeof copyLines>[2],
-): Promise<{ total: number; emptyRows: number; passedOver: number }> {
-  const lines = copyLines(id, rows, options)
-  const target = await m.sql`copy ${m.sql(`${kind}_row`)} from stdin`.writable()
-  try {
-    await pipeline(lines, target, { end: false })
-  } catch (error) {
-    target.destroy(error as Error) // the server is told that no more will come
-    throw error
-  }
-  target.end()
-  await finished(target)
-  const { count, emptyRows, passedOver, shifts } = lines
-  await m.sql`
-    insert into ${m.sql(`${kind}_shift`)}
-    select ${id}::bigint, * from unnest(${shifts.map(({ number }) => number)}::int[], ${shifts.map(({ shift }) => shift)}::int[])`
-  return { total: count, emptyRows, passedOver }
-}
-
 /**
- * Held for as long as a file is being uploaded to the import, or somebody changes its state by hand. Its row stays free meanwhile: its
- * turn may come during an upload.
+ * Held for as long as the rows of an upload are taken in, or somebody changes the state of the import by hand. Its row stays free
+ * meanwhile: its turn may come then.
  * @returns false when somebody else holds it
  */
 export async function holdImport(trx: Db, id: number): Promise<boolean> {

@@ -100,25 +100,25 @@ function listed(names: string[]): string {
 }
 
 /**
- * One line of COPY text format for import_row (import_id, number, cells). JSON leaves no control character bare, so
+ * A row as COPY in text format has it, without the id of its import that stands before it. JSON leaves no control character bare, so
  * the backslash is all that COPY needs escaped; a NUL stays the six characters of its JSON escape.
  */
-export function copyLine(importId: number, number: number, cells: string[]): string {
-  return `${importId}\t${number}\t${JSON.stringify(cells).replaceAll('\\', '\\\\')}\n`
+export function rowLine(number: number, cells: string[]): string {
+  return `${number}\t${JSON.stringify(cells).replaceAll('\\', '\\\\')}\n`
 }
 
 /** What a file is told that has more rows than an import may have. */
 export const tooManyRows = (most: number): CsvError =>
   new CsvError('too-many-rows', `Een import heeft hier ten hoogste ${most} rijen.`)
 
-const COPY_CHUNK = 64 * 1024
+const PORTION = 512 * 1024 // characters
 
 /** From the row with this number on, so much is added to numbers to get those of the file. */
 export type Shift = { number: number; shift: number }
 
 /** Rows on their way into the database. The numbers tell what came so far. */
-export type CopyLines = AsyncIterable<Buffer> & {
-  /** Rows that were copied. */
+export type Portions = AsyncIterable<string[]> & {
+  /** Rows that were given. */
   readonly count: number
   readonly emptyRows: number
   readonly passedOver: number
@@ -126,23 +126,23 @@ export type CopyLines = AsyncIterable<Buffer> & {
 }
 
 /**
- * The records as input for `COPY import_row (import_id, number, cells) FROM STDIN`, in chunks of about 64 KiB. Each gets its number.
- * Rows without anything in them are passed over, and those that `passesOver` names.
+ * The records as lines of `rowLine`, in portions of about 512 thousand characters. Each gets its number. Rows without anything in them
+ * are passed over, and those that `passesOver` names.
  * @param options.most a row beyond it ends the iteration with a CsvError
  * @param options.firstRow the number in the file of the first record
  */
-export function copyLines(
-  importId: number,
+export function portionsOf(
   rows: AsyncIterable<string[]>,
   {
     most = Number.POSITIVE_INFINITY,
     firstRow = FIRST_ROW_NUMBER,
     passesOver = () => false,
   }: { most?: number | undefined; firstRow?: number | undefined; passesOver?: (cells: string[]) => boolean } = {},
-): CopyLines {
+): Portions {
   const so = { count: 0, emptyRows: 0, passedOver: 0, shifts: [] as Shift[] }
-  async function* lines(): AsyncGenerator<Buffer> {
-    let text = ''
+  async function* portions(): AsyncGenerator<string[]> {
+    let lines: string[] = []
+    let size = 0
     let shift = 0
     let line = firstRow - 1
     for await (const cells of rows) {
@@ -161,17 +161,19 @@ export function copyLines(
         shift = line - number
         so.shifts.push({ number, shift })
       }
-      text += copyLine(importId, number, cells)
+      const text = rowLine(number, cells)
       so.count++
-      if (text.length >= COPY_CHUNK) {
-        yield Buffer.from(text)
-        text = ''
-      }
+      lines.push(text)
+      size += text.length
+      if (size < PORTION) continue
+      yield lines
+      lines = []
+      size = 0
     }
-    if (text !== '') yield Buffer.from(text)
+    if (size > 0) yield lines
   }
   return {
-    [Symbol.asyncIterator]: lines,
+    [Symbol.asyncIterator]: portions,
     get count() {
       return so.count
     },

@@ -8,42 +8,39 @@ import { notFound, Problem } from '../../core/problem.ts'
 import type { Db, ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import { enqueue } from '../../jobs/queue.ts'
-import { inTurnOfAll } from '../../telemetry/current-organisation.ts'
+import { inTurnOfAll, ownName } from '../../telemetry/current-organisation.ts'
 import { importBaseDirFault } from './base-dir.ts'
-import {
-  activateImport,
-  createImport,
-  importFault,
-  queueImport,
-  requireMayImport,
-  stageRows,
-  waitForClient,
-} from './control.ts'
-import { CsvError, readImportCsv, tooManyRows } from './csv.ts'
+import { activateImport, createImport, importFault, queueImport, requireMayImport } from './control.ts'
+import { CsvError, type ReadFile, readImportCsv, tooManyRows } from './csv.ts'
 import { readImportNdjson } from './ndjson.ts'
-import { passedOverBy } from './passed-over.ts'
+import { importedBefore } from './passed-over.ts'
 import { openNext } from './progress.ts'
+import { putIntoDraft, type ReceivedRows, type Receiver, receiveRows } from './receive.ts'
 import type { ImportRow } from './rows.ts'
-import { isEncrypted, looksLikeExcel, readImportXlsx } from './xlsx.ts'
+import { isEncrypted, looksLikeExcel, readImportXlsx, withWorkbook } from './xlsx.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
 const TRIAL_ATTEMPTS = 4
 
+/** A file that came whole. */
+export type ReceivedFile = {
+  header: string[]
+  dialect: unknown
+  rows: ReceivedRows
+  /** Size of the file as it was sent. */
+  bytes: number
+}
+
 /**
- * Takes in a CSV, whole or not at all.
- * @throws CsvError for a file that an import would refuse, and for one without rows
+ * Reads a file of rows to its end, whatever it is by its first bytes, and lets `take` have it.
+ * @throws CsvError for a file that an import would refuse
  */
-export async function createDraft(
-  m: Mutation,
+export async function receiveFile<T>(
+  receiver: Receiver,
   bytes: Readable,
-  {
-    charset,
-    most,
-    ...values
-  }: { bestandsnaam: string; baseUrl: string; createdBy: string; charset?: string; most?: number | undefined },
-): Promise<{ uuid: string; total: number; bytes: number }> {
-  if (bytes.readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the file comes once
-  await waitForClient(m)
+  { bestandsnaam, charset, most }: { bestandsnaam: string; charset?: string; most?: number | undefined },
+  take: (file: ReceivedFile) => Promise<T>,
+): Promise<T> {
   let size = 0
   async function* counted() {
     for await (const chunk of bytes.iterator({ destroyOnReturn: false })) {
@@ -52,46 +49,43 @@ export async function createDraft(
     }
   }
   const { is, bytes: all } = await looksLikeExcel(counted())
-  const store = async () => {
-    const { header, regels, dialect, firstRow } = await readUpload(is, all, values.bestandsnaam, charset)
-    const { id, uuid } = await m.trx
-      .insertInto('importDraft')
-      .values({
-        ...values,
-        header: sql`${JSON.stringify(header)}::text::json`,
-        dialect: sql`${JSON.stringify(dialect)}::text::jsonb`,
-      })
-      .returning(['id', 'uuid'])
-      .executeTakeFirstOrThrow()
-    const passesOver = await passedOverBy(m, header, { restOf: null })
-    const rows = await stageRows(m, 'import_draft', id, regels, { most, firstRow, passesOver })
-    if (rows.total === 0) throw new CsvError('empty-file', rows.passedOver > 0 ? ALL_IMPORTED : NO_ROWS)
-    await m.trx
-      .updateTable('importDraft')
-      .set({ bytes: size, ...rows })
-      .where('id', '=', id)
-      .execute()
-    return { uuid, total: rows.total, bytes: size }
+  const rowsOf = async (upload: Promise<ReadFile & { dialect: unknown }>) => {
+    const { header, dialect, regels, firstRow } = await upload
+    const options = { most, firstRow, passesOver: importedBefore(header) }
+    return receiveRows(receiver, regels, options, (rows) => take({ header, dialect, rows, bytes: size }))
   }
-  return is === 'xlsx' ? workbooks(store) : store()
+  if (is !== 'xlsx') return rowsOf(readUpload(is, all, bestandsnaam, charset))
+  return withWorkbook(all, ownName(receiver.actor.userId), (workbook) =>
+    workbooks(() => rowsOf(readImportXlsx(workbook, receiver.signal))),
+  )
+}
+
+/**
+ * Keeps a file, to be looked at first.
+ * @throws CsvError for one without rows
+ */
+export async function createDraft(
+  m: Mutation,
+  { rows, ...file }: ReceivedFile,
+  values: { bestandsnaam: string; baseUrl: string; createdBy: string },
+): Promise<{ uuid: string; total: number; bytes: number }> {
+  const { uuid } = await putIntoDraft(m, rows, { ...values, ...file })
+  return { uuid, total: rows.counts.total, bytes: file.bytes }
 }
 
 const WITH_PASSWORD = 'Dit Excel-bestand heeft een wachtwoord. Sla het op zonder wachtwoord.'
 const BEFORE_2007 = 'Dit is een Excel-bestand van voor 2007 (.xls). Sla het op als Excel-werkmap (.xlsx).'
-const NO_ROWS = 'Het bestand heeft een kopregel, maar geen rijen.'
-const ALL_IMPORTED = 'Alle rijen van dit bestand zijn volgens hun kolom resultaat al geïmporteerd.'
 
-/** A workbook is taken in whole, and opened by a thread of hundreds of megabytes: one at once, whoever sends it, and one that waits. */
+/** A workbook is opened by a thread of hundreds of megabytes: one at once, whoever sends it, and one that waits. */
 const workbooks = inTurnOfAll(1, 1, () => new Problem(503, { headers: { 'retry-after': '30' } }))
 
 /** A workbook is known by its first bytes, NDJSON by its name. */
 async function readUpload(
-  is: 'xlsx' | 'ods' | 'old' | 'other',
+  is: 'ods' | 'old' | 'other',
   bytes: AsyncIterable<Buffer>,
   bestandsnaam: string,
   charset?: string,
 ) {
-  if (is === 'xlsx') return readImportXlsx(bytes)
   if (is === 'ods')
     throw new CsvError(
       'parse_error',
@@ -242,12 +236,11 @@ async function deleteDraftRow(trx: Db, id: number): Promise<void> {
   await enqueue(trx, 'remove-draft', { id }, { jobKey: `remove-draft:${id}` })
 }
 
-/** Uploads that nobody started within a day. */
+/** Uploads that nobody started within a day, and what is left of those that did not come to their end. */
 export async function deleteOldDrafts(db: Db): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const old = await trx
       .selectFrom('importDraft')
-      .where('deletedAt', 'is', null)
       .where(sql<boolean>`created_at < now() - interval '1 day'`)
       .select('id')
       .forUpdate()

@@ -17,6 +17,7 @@ import { link } from '../../http/links.ts'
 import { CursorQuery, Page, PageQuery, sendPageOf } from '../../http/page.ts'
 import { countStream } from '../../http/stream.ts'
 import { noteDocument } from '../../http/verwerkingen.ts'
+import { whenClosed } from '../../http/when-closed.ts'
 import { importBaseDirFault } from './base-dir.ts'
 import { charsetNamed } from './charset.ts'
 import { COLUMN_NAMES } from './columns.ts'
@@ -32,14 +33,13 @@ import {
   refuseOtherImport,
   requireEnded,
   requireMayImport,
-  stageRows,
-  waitForClient,
 } from './control.ts'
 import { CsvError, readImportCsv } from './csv.ts'
 import { dialectOf } from './dialect.ts'
 import { readImportNdjson, reportNdjson } from './ndjson.ts'
 import { passedOverBy } from './passed-over.ts'
 import { openNext } from './progress.ts'
+import { countReceiving, putIntoImport, receiveRows } from './receive.ts'
 import { reportCharset, reportCsv } from './report.ts'
 import { type Level, reportRows } from './report-rows.ts'
 import { type ImportRow, imported, importsWithPlace, requireImport } from './rows.ts'
@@ -188,7 +188,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     },
     async (request, reply) => {
       try {
-        await app.mutate(request.actor, async (m) => upload(m, request))
+        await upload(request, reply)
       } catch (error) {
         if (request.raw.errored) throw new Problem(400, { code: 'parse_error', detail: 'De verbinding is verbroken.' })
         readOn(request)
@@ -244,12 +244,44 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     return reply.code(204).send()
   })
 
-  async function upload(m: Mutation, request: FastifyRequest<{ Params: Static<typeof Params> }>): Promise<void> {
-    m.unrecorded('an import is no resource of the standard')
+  type Upload = FastifyRequest<{ Params: Static<typeof Params> }>
+
+  /** What is wrong with the import is told before its file is read, and judged again when that is there. */
+  async function upload(request: Upload, reply: FastifyReply): Promise<void> {
+    const { actor } = request
+    const look = <T>(work: (m: Mutation) => Promise<T>) => app.mutate({ ...actor, key: undefined }, work)
+    const open = await look((m) => importForUpload(m, request, false))
+    const { kind, charset } = requireKind(request)
+    countReceiving(request, reply)
+    const read = kind === 'ndjson' ? readImportNdjson : readImportCsv
+    const { header, regels, dialect, firstRow } = await read(request.body as Readable, { charset })
+    const receiver = { mutate: app.mutate, config: parts.config, actor }
+    const passesOver = await look(async (m) => {
+      m.unrecorded('it only reads', 'drc')
+      return passedOverBy(m, header, open)
+    })
+    const options = { most: parts.config.importMaxRows, firstRow, passesOver }
+    await receiveRows(receiver, regels, options, (rows) =>
+      app.mutate(actor, async (m) => {
+        const found = await importForUpload(m, request, true)
+        await putIntoImport(m, rows, found.id)
+        await activateImport(m, found, {
+          header,
+          dialect,
+          baseUrl: request.base,
+          batchSize: parts.config.importBatchSize,
+          ...rows.counts,
+        })
+      }),
+    )
+  }
+
+  /** @returns the import that waits for its file, with `isHeld` held until the change is over */
+  async function importForUpload(m: Mutation, request: Upload, isHeld: boolean): Promise<ImportRow> {
+    m.unrecorded('an import is no resource of the standard', 'drc')
     await refuseBeforeSwitch(m)
-    if ((request.body as Readable).readableDidRead) throw new Problem(503, { headers: { 'retry-after': '1' } }) // the body comes once
     const { id } = await requireImport(m.read, request.params.uuid)
-    if (!(await holdImport(m.trx, id))) throw importFault('invalid-status', IN_USE)
+    if (isHeld && !(await holdImport(m.trx, id))) throw importFault('invalid-status', IN_USE)
     const found = await requireImport(m.read, request.params.uuid)
     requireMayImport(parts.config)
     if (found.status !== 'queued') await refuseOtherImport(m, id)
@@ -257,22 +289,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     if (fault) throw importFault(fault.code, fault.reden)
     if (!hasNoFile(found))
       throw importFault('invalid-status', `Deze import heeft al een bestand (${statusFor(found)}).`)
-    const { kind, charset } = requireKind(request)
-    await waitForClient(m)
-    const read = kind === 'ndjson' ? readImportNdjson : readImportCsv
-    const { header, regels, dialect, firstRow } = await read(request.body as Readable, { charset })
-    const rows = await stageRows(m, 'import', found.id, regels, {
-      most: parts.config.importMaxRows,
-      firstRow,
-      passesOver: await passedOverBy(m, header, found),
-    })
-    await activateImport(m, found, {
-      header,
-      dialect,
-      baseUrl: request.base,
-      batchSize: parts.config.importBatchSize,
-      ...rows,
-    })
+    return found
   }
 }
 
@@ -285,7 +302,8 @@ const hasNoFile = ({ status, header }: ImportRow) => status === 'pending' || (st
 function readOn({ raw }: Pick<FastifyRequest, 'raw'>): void {
   if (raw.readableEnded || raw.destroyed) return
   const limit = setTimeout(() => raw.destroy(), LINGER_MS).unref()
-  raw.once('close', () => clearTimeout(limit)).resume()
+  whenClosed(raw, () => clearTimeout(limit))
+  raw.resume()
 }
 
 const LINGER_MS = 30_000

@@ -18,7 +18,7 @@ export async function passedOverBy(
 }
 
 /** Tells by its cells whether a report says of a row that it was imported. */
-function importedBefore(header: string[]): (cells: string[]) => boolean {
+export function importedBefore(header: string[]): (cells: string[]) => boolean {
   if (isNdjson(header)) return (cells) => resultOf(cells.at(-1) ?? '') === IMPORTED
   const columns = reportColumns(header)
   if (!columns) return () => false

@@ -17,7 +17,11 @@ const MOST_SMALL_BYTES = 64 * MB // of a part that is read as a whole, such as t
 const MOST_PARTS = 2000
 const MOST_ROWS = 1_048_576 // of Excel
 const MOST_CELLS = 50_000_000
+/** Of all rows: cells share texts, so that a small file may say a large one a million times. */
+const MOST_CHARACTERS = 256 * MB
+/** Of one message: whoever gets it reads it in one go. */
 const BATCH_CELLS = 20_000
+const BATCH_CHARACTERS = 256 * 1024
 const LEFT_MS = 300_000
 
 class Fault extends Error {}
@@ -38,14 +42,19 @@ try {
   const { bytes, maxRecordBytes } = workerData as XlsxOrder
   await requireModest(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   let rows: string[][] = []
-  let cells = 0
+  let [cells, characters, all] = [0, 0, 0]
   for await (const row of rowsOf(bytes, maxRecordBytes)) {
+    const size = row.reduce((sum, cell) => sum + cell.length, 0)
+    all += size
+    if (all > MOST_CHARACTERS) throw tooLarge()
     rows.push(row)
     cells += row.length + 1
-    if (cells < BATCH_CELLS) continue
+    characters += size
+    if (cells < BATCH_CELLS && characters < BATCH_CHARACTERS) continue
     await send({ rows, done: false })
     rows = []
     cells = 0
+    characters = 0
   }
   await send({ rows, done: true })
 } catch (error) {

@@ -1,6 +1,6 @@
 // Workbooks of Excel, from the pages: they become the rows that a CSV has, and its report is a CSV that Excel opens.
-import type { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
+import { Problem } from '../../core/problem.ts'
 import { DATES, placeOf } from './columns.ts'
 import { type ReadFile, readImportRows } from './csv.ts'
 import { CsvError } from './csv-error.ts'
@@ -11,9 +11,11 @@ import type { XlsxOrder, XlsxReply } from './xlsx-thread.ts'
 const MB = 1024 * 1024
 /** Of the file as it is sent: the whole of it is in memory while it is read. Some 300,000 rows. */
 const MOST_BYTES = 32 * MB
+/** Of all files that are being received, or wait to be opened. */
+const MOST_BYTES_OF_ALL = 2 * MOST_BYTES
 const HEAP_MB = 384
-/** A thread that gives no rows for so long is busy with a file that was made to keep it busy. */
-const SILENT_MS = 60_000
+/** From the first byte that the thread reads to its last row: a file that takes longer was made to take long. */
+const OPEN_MS = 60_000
 const MOST_RECORD = MB
 
 /** As Dutch Excel saves a CSV in UTF-8. */
@@ -40,9 +42,17 @@ export async function looksLikeExcel(
   return { is, bytes: found.bytes }
 }
 
+const PACKAGE = Buffer.from('EncryptedPackage', 'utf16le')
+
 /** Whether what has the form of an old workbook holds one of today that has a password. */
 export async function isEncrypted(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
-  return Buffer.from(await whole(bytes)).includes(Buffer.from('EncryptedPackage', 'utf16le'))
+  let before = Buffer.alloc(0)
+  for await (const part of bytes) {
+    const read = Buffer.concat([before, part])
+    if (read.includes(PACKAGE)) return true
+    before = read.subarray(-PACKAGE.length)
+  }
+  return false
 }
 
 /**
@@ -50,9 +60,10 @@ export async function isEncrypted(bytes: AsyncIterable<Uint8Array>): Promise<boo
  * @throws CsvError for what is no workbook, and for one that is made to be large
  */
 export async function readImportXlsx(
-  bytes: AsyncIterable<Uint8Array> | Readable,
+  workbook: Uint8Array,
+  signal?: AbortSignal,
 ): Promise<ReadFile & { dialect: Dialect }> {
-  const { header, regels } = await readImportRows(rowsOfSheet(await whole(bytes)))
+  const { header, regels } = await readImportRows(rowsOfSheet(workbook, signal))
   const days = DATES.map((kolom) => placeOf(header, kolom))
   async function* withDays() {
     for await (const cells of regels) {
@@ -67,18 +78,45 @@ export async function readImportXlsx(
 
 const DAY_AND_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/
 
-async function whole(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
+let heldOfAll = 0
+const receiving = new Set<string>()
+
+/**
+ * Receives the whole of a workbook, since what is in it is told at its end, and lets `work` have it.
+ * @param owner whose it is: of each one is received at a time
+ * @throws CsvError for one that is too large; Problem 503 when what others send fills the memory for them
+ */
+export async function withWorkbook<T>(
+  bytes: AsyncIterable<Uint8Array>,
+  owner: string,
+  work: (workbook: Uint8Array) => Promise<T>,
+): Promise<T> {
+  if (receiving.has(owner)) throw comeAgain()
+  receiving.add(owner)
+  let parts: Uint8Array[] = []
   let size = 0
-  for await (const part of bytes) {
-    size += part.length
-    if (size > MOST_BYTES) throw new CsvError('parse_error', `Een Excel-bestand mag ${MOST_BYTES / MB} MB groot zijn.`)
-    parts.push(part)
+  try {
+    for await (const part of bytes) {
+      if (size + part.length > MOST_BYTES)
+        throw new CsvError('parse_error', `Een Excel-bestand mag ${MOST_BYTES / MB} MB groot zijn.`)
+      if (heldOfAll + part.length > MOST_BYTES_OF_ALL) throw comeAgain()
+      heldOfAll += part.length
+      size += part.length
+      parts.push(part)
+    }
+    const workbook = Buffer.concat(parts)
+    parts = []
+    return await work(workbook)
+  } finally {
+    heldOfAll -= size
+    receiving.delete(owner)
   }
-  return Buffer.concat(parts)
 }
 
-async function* rowsOfSheet(bytes: Uint8Array): AsyncGenerator<string[]> {
+const comeAgain = () => new Problem(503, { headers: { 'retry-after': '30' } })
+
+async function* rowsOfSheet(bytes: Uint8Array, signal: AbortSignal | undefined): AsyncGenerator<string[]> {
+  signal?.throwIfAborted()
   const thread = new Worker(new URL('./xlsx-thread.ts', import.meta.url), {
     workerData: { bytes, maxRecordBytes: MOST_RECORD } satisfies XlsxOrder,
     env: {},
@@ -89,18 +127,22 @@ async function* rowsOfSheet(bytes: Uint8Array): AsyncGenerator<string[]> {
   thread.on('error', (error: { code?: string }) =>
     failed.reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge() : error),
   )
+  const leave = () => failed.reject(signal?.reason)
+  signal?.addEventListener('abort', leave)
+  const late = setTimeout(() => failed.reject(tooLarge()), OPEN_MS)
   try {
     for (let done = false; !done; ) {
       const said = Promise.withResolvers<XlsxReply>()
       thread.once('message', said.resolve)
       thread.postMessage('next')
-      const silent = setTimeout(() => failed.reject(tooLarge()), SILENT_MS)
-      const reply = await Promise.race([said.promise, failed.promise]).finally(() => clearTimeout(silent))
+      const reply = await Promise.race([said.promise, failed.promise])
       if ('fault' in reply) throw new CsvError('parse_error', reply.fault)
       yield* reply.rows
       done = reply.done
     }
   } finally {
+    clearTimeout(late)
+    signal?.removeEventListener('abort', leave)
     await thread.terminate()
   }
 }

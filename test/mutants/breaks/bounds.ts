@@ -329,4 +329,32 @@ export const BOUNDS: Mutant[] = [
     ],
     ['test/notificaties/odd-receivers.test.ts'],
   ),
+  {
+    what: 'a request whose client hung up in its first hook leaves nothing behind',
+    file: 'src/http/turns.ts',
+    search: 'whenClosed(reply.raw, () => leave(raw))',
+    replace: "reply.raw.once('close', () => leave(raw))",
+    tests: ['test/http/hang-up.test.ts'],
+  },
+  {
+    what: 'a line of NDJSON that is very deep fails alone',
+    file: 'src/documenten/import/ndjson.ts',
+    search: 'parseForeignJson(Buffer.from(line), LIMITS)',
+    replace: 'JSON.parse(line)',
+    tests: ['test/documenten/import-dialects.test.ts'],
+  },
+  {
+    what: 'nobody shuts out a client with a long secret',
+    file: 'src/autorisaties/token-endpoint/endpoint.ts',
+    search: '    if (isRight && !isGuessable) return\n',
+    replace: '',
+    tests: ['test/autorisaties/token-endpoint.test.ts'],
+  },
+  {
+    what: 'of two uploads to one import the first that is whole counts',
+    file: 'src/documenten/import/index.ts',
+    search: 'const found = await importForUpload(m, request, true)',
+    replace: 'const found = await requireImport(m.read, request.params.uuid)',
+    tests: ['test/documenten/import-api.test.ts'],
+  },
 ]
