@@ -329,6 +329,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
   })
 
   await t.test('an upload that breaks off leaves nothing behind, and holds nothing', async (t) => {
+    await test.runJobs()
     const before = await counts()
     const pagesClient = await asClient(test, 'operator')
     const line = 'grens-van-de-test'

@@ -70,6 +70,7 @@ const SHARED: Record<string, string> = {
   'src/documenten/import/columns.ts placesByHeader': OBJECT,
   'src/documenten/import/draft.ts workbooks': TURN,
   'src/documenten/import/small-heap.ts imports': 'how many there are: a setting of V8 depends on it',
+  'src/beheer/catalogi/transfer.ts countForms': 'how many there are, by organisation and account',
   'src/documenten/import/receive.ts countReceiving': 'how many there are, by organisation and client',
   'src/documenten/import/receive.ts shares': OBJECT,
   'src/documenten/import/xlsx.ts heldOfAll': 'how many bytes there are',

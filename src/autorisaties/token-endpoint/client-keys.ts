@@ -82,12 +82,17 @@ function valuesOf(input: ClientKeysInput): Values {
 export class ClientKeysAway extends Error {}
 
 const BETWEEN_MS = 30_000
+const MOST_KEPT = 8 * 1024 * 1024 // characters of JSON
 
 type Fetched = { keySet: KeySet | undefined; fetchedAt: number; until: number; askedAt: number }
 
 /** Finds keys of clients. Those behind an address are kept in memory, and asked for at most once in 30 seconds. */
 export function openClientKeys({ sql }: Database, agent: Agent, keptHours: number, log: Logger) {
-  const fetched = new LRUCache<string, Fetched>({ max: 1_000 })
+  const fetched = new LRUCache<string, Fetched>({
+    max: 1_000,
+    maxSize: MOST_KEPT,
+    sizeCalculation: ({ keySet }) => 1 + JSON.stringify(keySet ?? null).length,
+  })
   const asking = new Map<string, Promise<void>>()
 
   async function ask(clientId: string, jwksUrl: string): Promise<void> {

@@ -20,6 +20,7 @@ import type { Selectielijst } from '../../catalogi/selectielijst.ts'
 import type { Change, MutateWhole } from '../../core/mutate.ts'
 import { notFound, Problem } from '../../core/problem.ts'
 import { formParts } from '../../http/forms.ts'
+import { countLongAnswers } from '../../http/long-answers.ts'
 import { countStream } from '../../http/stream.ts'
 import { largeTurn } from '../../http/turns.ts'
 import { today } from '../../lib/day.ts'
@@ -63,15 +64,17 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
         input: { catalogus: queryText(request, 'catalogus') },
       }),
     )
-    scope.post('/catalogi/importeren', { config: { ...administering, checksToken: true } }, (request, reply) =>
-      uploads(() => takeIn(request, reply)),
-    )
+    scope.post('/catalogi/importeren', { config: { ...administering, checksToken: true } }, async (request, reply) => {
+      countForms(request, reply)
+      const form = await receive(request, reply)
+      return uploads(() => takeIn(request, reply, form))
+    })
 
-    async function takeIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    /** The whole form, as slowly as it comes: it holds no place but its own. */
+    async function receive(request: FastifyRequest, reply: FastifyReply): Promise<Form> {
       const input: Record<string, string> = {}
       const choices: string[] = []
       let bytes: Buffer | undefined
-      const faults: FormFaults = {}
       let inFields = 0
       const limits = { fields: MAX_CHOICES + 10, fieldBytes: 2 * MAX_CARRIED, fileBytes: MAX_ZIP }
       for await (const part of formParts(request, limits)) {
@@ -89,6 +92,15 @@ export async function registerTransfer(app: FastifyInstance, selectielijst: Sele
       }
       await requireToken(request, reply, input._csrf ?? '')
       if (!bytes?.length && input.inhoud) bytes = Buffer.from(input.inhoud, 'base64')
+      return { input, choices, bytes }
+    }
+
+    async function takeIn(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { input, choices, bytes }: Form,
+    ): Promise<FastifyReply> {
+      const faults: FormFaults = {}
       let content = ''
       if (!bytes?.length) faults.bestand = t('Kies een ZIP-bestand.')
       else {
@@ -343,8 +355,12 @@ const IMPORT = words(
 )
 const MAX_IN_FIELDS = 3 * MAX_CARRIED
 const MAX_ZIP = PAGE_PACKAGE_BYTES
-/** Files are taken in whole: two at once, whoever sends them. */
-const uploads = inTurnOfAll(2, 0, () => new Problem(503, { headers: { 'retry-after': '30' } }))
+type Form = { input: Record<string, string>; choices: string[]; bytes: Buffer | undefined }
+
+/** Forms that are being received, in a process and of one account: each is in memory as a whole. */
+const countForms = countLongAnswers(10, 2, 1)
+/** Of those two are opened at once, whoever sends them. */
+const uploads = inTurnOfAll(2, 8, () => new Problem(503, { headers: { 'retry-after': '30' } }))
 const MAX_CHANGES = 200
 const MAX_RECORDED = 1000
 const MAX_SHOWN = 1000 // characters of a value
