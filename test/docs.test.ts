@@ -64,6 +64,23 @@ t.test('every test that the checklist of security names is there', async (t) => 
     t.ok((await readFile(join(ROOT, file!), 'utf8')).includes(`'${name}'`), `${file}: ${name}`)
 })
 
+t.test('each pair of capabilities has its line in crossings.md, and the tests that it names are there', async (t) => {
+  const text = documents.find(({ name }) => name === 'docs/crossings.md')!.text
+  const rows = [...text.matchAll(/^\| ([\w ]+) \| ([\w ]+) \| (.+) \|$/gm)].slice(1) // without the header
+  const capabilities = [...new Set(rows.flatMap(([, one, other]) => [one!, other!]))]
+  t.ok(capabilities.length > 10)
+  const pairs = capabilities.flatMap((one, at) => capabilities.slice(at + 1).map((other) => `${one} × ${other}`))
+  t.same(
+    rows.map(([, one, other]) => `${one} × ${other}`),
+    pairs,
+  )
+  for (const [, one, other, cell] of rows) {
+    const [, file, name] = /^`(test\/[\w/-]+\.test\.ts)`: (.+)$/.exec(cell!) ?? []
+    const isTested = file !== undefined && (await readFile(join(ROOT, file), 'utf8')).includes(`'${name}'`)
+    t.ok(isTested || cell === 'open' || /^nothing: \w/.test(cell!), `${one} × ${other}: ${cell}`)
+  }
+})
+
 t.test('the manual names all of its pages and pictures, and its pictures are small', async (t) => {
   const folder = join(ROOT, 'docs/handleiding')
   const pages = documents.filter(({ name }) => name.startsWith('docs/handleiding/'))
