@@ -4,8 +4,10 @@ import { sql } from 'kysely'
 import type { Mutation } from '../core/mutate.ts'
 import { generateSecret, type SecretBox } from '../core/secret-box.ts'
 import type { Db, ReadDb } from '../database/database.ts'
-import { when } from '../database/when.ts'
 import { link } from '../http/links.ts'
+
+/** Beside a new one; each token is tried with all. */
+const MOST_SECRETS = 4
 
 /** There is no such client id. */
 export class UnknownClient extends Error {}
@@ -54,9 +56,9 @@ export async function createSecret(
 }
 
 /**
- * Replaces the secret of a client id: the new one counts at once, the newest of the old ones for a while longer, and older
- * ones no more.
- * @param options.graceHours how long the old one still counts; 0: not at all
+ * Replaces the secret of a client id: the new one counts at once, those before it for a while longer, and no longer than they
+ * would have.
+ * @param options.graceHours how long they still count; 0: not at all
  * @returns the new secret, to show once
  * @throws UnknownClient
  */
@@ -67,11 +69,12 @@ export async function rotateSecret(
   { graceHours = 24, secret = generateSecret() } = {},
 ): Promise<string> {
   return changeSecrets(m, clientId, async (before) => {
-    const newest = before.at(-1)
+    // Whoever rotates again, because the first answer was lost, does not take away what the client still signs with.
+    const kept = graceHours > 0 ? before.slice(-MOST_SECRETS).map(({ id }) => id) : []
     await m.trx
       .deleteFrom('applicatieSecret')
       .where('clientId', '=', clientId)
-      .$call(when(graceHours > 0 ? newest : undefined, (query, { id }) => query.where('id', '!=', id)))
+      .where((eb) => eb.or([eb('id', 'not in', [0, ...kept]), eb('expiresAt', '<=', sql<string>`now()`)]))
       .execute()
     await m.trx
       .updateTable('applicatieSecret')

@@ -13,6 +13,7 @@ export type NewClient = { id: string; label: string; alleAutorisaties: boolean; 
 
 /**
  * Makes an application with one client id and its secret. Without configuration it is not announced.
+ * @param last is done before it is committed; when it fails nothing is made
  * @throws ClientExists
  */
 export async function createClient(
@@ -20,10 +21,12 @@ export async function createClient(
   box: SecretBox,
   client: NewClient,
   config?: Config,
+  last: () => Promise<void> = async () => {},
 ): Promise<void> {
   await mutator(database, announcing(config))(systemActor('client create', config && ownAddress(config)), async (m) => {
     if (await findApplicatie(m.trx, client.id)) throw new ClientExists(`client ${client.id} exists already`)
     await insertClient(m, box, client)
+    await last()
   })
 }
 

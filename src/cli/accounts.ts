@@ -6,10 +6,10 @@ import type { AuditEntry } from '../beheer/frame/change.ts'
 import { ROLLEN, type Rol } from '../beheer/frame/session.ts'
 import { json } from '../core/mutate.ts'
 import type { Db } from '../database/database.ts'
-import { print } from './terminal.ts'
+import { type Delivered, deliverOnce, print, tellFile } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
-type WithPassword = { passwordStdin?: boolean; json?: boolean }
+type WithPassword = Delivered & { passwordStdin?: boolean }
 
 /** One that was made here, or that comes on standard input. @throws UsageError for one that is too short */
 export async function readPassword({ passwordStdin }: WithPassword): Promise<string> {
@@ -19,11 +19,15 @@ export async function readPassword({ passwordStdin }: WithPassword): Promise<str
   return given
 }
 
-/** Shows a password that was made here; one that was given is known already. */
-export function reportPassword(options: WithPassword, username: string, password: string, line: string): void {
-  const shown = options.passwordStdin ? {} : { password }
-  const forPeople = options.passwordStdin ? line : `${line} Its password, shown only now:\n${password}`
-  print(options, { username, ...shown }, forPeople)
+/**
+ * Shows a password that was made here, before the change is committed; one that was given is known already, and is told of behind it.
+ * @returns `before` is the last of the change; `behind` comes after it
+ */
+export function passwordReport(options: WithPassword, username: string, password: string, line: string) {
+  if (options.passwordStdin) return { before: async () => {}, behind: () => print(options, { username }, line) }
+  const text = `${line} Its password, shown only now:\n${password}`
+  const before = deliverOnce(options, { username, password }, text)
+  return { before, behind: () => tellFile(options, line) }
 }
 
 /** @throws UsageError for what is no name to sign in with */

@@ -15,13 +15,15 @@ import { PackageMissing } from '../lib/optional-package.ts'
 import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
 import { OrganisationRefused } from '../organisations/refused.ts'
 import { SetupError } from './setup.ts'
+import { OutputLost } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
 /** sysexits */
-const EXIT = { failed: 1, usage: 64, unavailable: 69, config: 78 }
+const EXIT = { failed: 1, usage: 64, unavailable: 69, output: 74, config: 78 }
 
 const CODES: [new (...given: never[]) => Error, number][] = [
   [UsageError, EXIT.usage],
+  [OutputLost, EXIT.output],
   [ClientExists, EXIT.usage],
   [UnknownClient, EXIT.usage],
   [StoreUnavailable, EXIT.unavailable],

@@ -23,9 +23,9 @@ import {
 } from '../organisations/accounts.ts'
 import { directUrlOf, type Organisation } from '../organisations/organisation.ts'
 import { changeOrganisations, readOrganisations } from '../organisations/registry.ts'
-import { readPassword, recordByCommand, reportPassword, requireUsername, roleOf } from './accounts.ts'
+import { passwordReport, readPassword, recordByCommand, requireUsername, roleOf } from './accounts.ts'
 import { type Control, organisationOf, withControl } from './control.ts'
-import { print } from './terminal.ts'
+import { OUT, print } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
 const ACTOR = 'zaakstroom organisation account'
@@ -51,6 +51,7 @@ export function addAccountsTo(organisation: Command): void {
     .option('--email <address>', 'where alerts go')
     .option('--centre <yes|no>', 'whether it may see the page about all organisations', 'no')
     .option('--password-stdin', 'read the password from standard input instead of making one')
+    .option(...OUT)
     .action((options: WithPassword & Described) => withControl((control) => create(control, options)))
   account
     .command('list')
@@ -74,6 +75,7 @@ export function addAccountsTo(organisation: Command): void {
     .action((rsin: string, options: Named) => withControl((control) => take(control, rsin, options)))
   named('reset-password', 'give it a new password, printed once; ends its sessions, and the wait after wrong passwords')
     .option('--password-stdin', 'read the password from standard input instead of making one')
+    .option(...OUT)
     .option('--remove-totp', 'remove its one-time codes as well')
     .action((options: WithPassword & { removeTotp?: boolean }) =>
       withControl((control) => resetPassword(control, options)),
@@ -92,14 +94,16 @@ async function create(control: Control, options: WithPassword & Described): Prom
   const seesCentre = yesOrNo('--centre', centre) ?? false
   const password = await readPassword(options)
   const passwordHash = await hashNewPassword(password)
-  await change(control, username, 'account-add', (trx) =>
-    insertAccount(trx, { gebruikersnaam: username, naam: name, email, seesCentre, passwordHash }),
-  ).catch((error) => {
+  const report = passwordReport(options, username, password, `Account ${username} made.`)
+  await change(control, username, 'account-add', async (trx) => {
+    await insertAccount(trx, { gebruikersnaam: username, naam: name, email, seesCentre, passwordHash })
+    await report.before()
+  }).catch((error) => {
     throw (error as { code?: string }).code === '23505'
       ? new UsageError(`there is an account ${username} already`)
       : error
   })
-  reportPassword(options, username, password, `Account ${username} made.`)
+  report.behind()
 }
 
 async function list({ database }: Control, options: { json?: boolean }): Promise<void> {
@@ -216,6 +220,8 @@ async function remove(control: Control, options: Named): Promise<void> {
 async function resetPassword(control: Control, options: WithPassword & { removeTotp?: boolean }): Promise<void> {
   const found = await accountOf(control, options.username)
   const password = await readPassword(options)
+  const line = `Account ${found.gebruikersnaam} has a new password.`
+  const report = passwordReport(options, found.gebruikersnaam, password, line)
   const fields = ['password', ...(options.removeTotp ? ['totp'] : [])]
   await change(
     control,
@@ -225,10 +231,11 @@ async function resetPassword(control: Control, options: WithPassword & { removeT
       await writePassword(kyselyOn(trx), found.id, password, { given: true })
       if (options.removeTotp) await deleteTotp(kyselyOn(trx), found.id)
       await endSessionsEverywhere(trx, found.id)
+      await report.before()
     },
     { fields },
   )
-  reportPassword(options, found.gebruikersnaam, password, `Account ${found.gebruikersnaam} has a new password.`)
+  report.behind()
 }
 
 async function unlock(control: Control, options: Named): Promise<void> {

@@ -86,7 +86,7 @@ Examples:
 Settings, from the environment:
 ${describeSettings()}
 
-Exit codes: 0 done, 1 failed, 64 wrong usage, 69 database not available, 78 wrong configuration.`,
+Exit codes: 0 done, 1 failed, 64 wrong usage, 69 database not available, 74 what was made could not be written, 78 wrong configuration.`,
   )
 }
 

@@ -1,10 +1,72 @@
 // What subcommands read from standard input and write to standard output.
+import { fstatSync, statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { UsageError } from './usage.ts'
 
 /** Prints the value as JSON, or the text for people. */
 export function print(options: { json?: boolean }, value: unknown, forPeople: string): void {
   console.log(options.json ? JSON.stringify(value) : forPeople)
+}
+
+/** What was made could not be handed over, so that nothing was changed: the program ends with exit code 74. */
+export class OutputLost extends Error {}
+
+/** Where a secret goes: standard output, or a file that is not there yet. */
+export type Delivered = { json?: boolean; out?: string }
+export const OUT = [
+  '--out <file>',
+  'write the secret to this new file, for its user alone, instead of printing it',
+] as const
+
+/**
+ * Hands over what is shown only once, and waits until it has arrived: before what it is for is committed.
+ * @throws OutputLost when standard output is full, closed or nowhere
+ * @throws UsageError for a file that is there already
+ */
+export async function deliver({ json, out }: Delivered, value: unknown, forPeople: string): Promise<void> {
+  const line = `${json ? JSON.stringify(value) : forPeople}\n`
+  if (out !== undefined) {
+    await writeFile(out, line, { flag: 'wx', mode: 0o600, flush: true }).catch((error) => {
+      if (error.code === 'EEXIST') throw new UsageError(`${out} is there already: it is not written over`)
+      throw new OutputLost(`${out} cannot be written (${error.code}): nothing was changed`)
+    })
+    return
+  }
+  if (goesNowhere())
+    throw new OutputLost(
+      'standard output goes nowhere, and the secret is shown only once: nothing was changed; see --out',
+    )
+  await new Promise<void>((resolve, reject) => {
+    const lost = (error: Error & { code?: string }) =>
+      reject(new OutputLost(`standard output cannot be written (${error.code}): nothing was changed; see --out`))
+    process.stdout.once('error', lost)
+    process.stdout.write(line, (error) => {
+      if (error) return lost(error)
+      process.stdout.off('error', lost)
+      resolve()
+    })
+  })
+}
+
+/** The same once, for work that a transaction may run again with the same secret. */
+export function deliverOnce(options: Delivered, value: unknown, forPeople: string): () => Promise<void> {
+  let delivered: Promise<void> | undefined
+  return () => {
+    delivered ??= deliver(options, value, forPeople)
+    return delivered
+  }
+}
+
+/** What people are told when the secret itself went to a file. */
+export function tellFile({ out, json }: Delivered, line: string): void {
+  if (out !== undefined && !json) console.error(`${line} What is shown only once is in ${out}.`)
+}
+
+/** Node puts the null device in the place of an output that is closed. */
+function goesNowhere(): boolean {
+  const out = fstatSync(1)
+  return out.isCharacterDevice() && out.rdev === statSync('/dev/null').rdev
 }
 
 /** The secret on standard input, without the newline that ends it. @throws UsageError when there is none */

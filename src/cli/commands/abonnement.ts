@@ -10,6 +10,7 @@ import { COUNTED, readFigures } from '../../nrc/abonnement/figures.ts'
 import { countReplay, MAX_PER_MINUTE, PER_MINUTE, startReplay, stopReplay } from '../../nrc/abonnement/replay.ts'
 import { pauseAbonnement, resumeAbonnement } from '../../nrc/abonnement/state.ts'
 import { changeDatabase, withDatabase } from '../database.ts'
+import { readMoment, readNumber } from '../options.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -83,17 +84,15 @@ export function addTo(program: Command): void {
           return change('abonnement replay', uuid, async (m) =>
             (await stopReplay(m, uuid)) ? 'Stopped.' : 'Nothing was being sent again.',
           )
-        const from = new Date(options.from ?? 0)
-        if (Number.isNaN(from.getTime())) throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
-        const perMinute = Number(options.perMinute)
-        if (!(Number.isInteger(perMinute) && perMinute >= 1 && perMinute <= MAX_PER_MINUTE))
-          throw new UsageError(`--per-minute is a number from 1 to ${MAX_PER_MINUTE}`)
+        const from = options.from === undefined ? new Date(0) : readMoment(options.from, '--from')
+        const perMinute = readNumber(options.perMinute, '--per-minute', 1, MAX_PER_MINUTE)
         const replay = options.failed
           ? ({ kind: 'failed', perMinute } as const)
           : ({ kind: 'since', since: from.toISOString(), perMinute } as const)
         return change('abonnement replay', uuid, async (m) => {
           const { count, more } = await countReplay(m.read, uuid, replay)
-          const text = `${more ? 'more than ' : ''}${count} messages`
+          const since = options.failed ? '' : ` made since ${from.toISOString()}`
+          const text = `${more ? 'more than ' : ''}${count} messages${since}`
           m.unrecorded('counting changes nothing')
           if (options.count) return text
           await startReplay(m, uuid, replay)

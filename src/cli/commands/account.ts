@@ -18,9 +18,9 @@ import { Problem } from '../../core/problem.ts'
 import { endWait } from '../../core/sign-in-attempts.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { ownAddress } from '../../http/links.ts'
-import { readPassword, recordByCommand, reportPassword, requireUsername, roleOf } from '../accounts.ts'
+import { passwordReport, readPassword, recordByCommand, requireUsername, roleOf } from '../accounts.ts'
 import { changeDatabase, withDatabase } from '../database.ts'
-import { print } from '../terminal.ts'
+import { deliver, OUT, print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
 export function addTo(program: Command): void {
@@ -33,14 +33,23 @@ export function addTo(program: Command): void {
     .option('--role <role>', ROLLEN.join(', '), 'administrator')
     .option('--name <name>', 'name for people', '')
     .option('--password-stdin', 'read the password from standard input instead of making one')
+    .option(...OUT)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  zaakstroom account create --username j.jansen --role operator')
     .action(
-      async (options: { username: string; role: string; name: string; passwordStdin?: boolean; json?: boolean }) => {
+      async (options: {
+        username: string
+        role: string
+        name: string
+        passwordStdin?: boolean
+        json?: boolean
+        out?: string
+      }) => {
         const { username, role, name } = options
         requireUsername(username)
         const rol = roleOf(role)
         const password = await readPassword(options)
+        const report = passwordReport(options, username, password, `Account ${username} made.`)
         await change(async (m) => {
           const { uuid } = await createAccount(m.trx, {
             gebruikersnaam: username,
@@ -50,12 +59,13 @@ export function addTo(program: Command): void {
             passwordGiven: true,
           })
           await record(m, 'account-maken', { uuid, gebruikersnaam: username }, { naam: name, rol })
+          await report.before()
         }).catch((error) => {
           throw error instanceof Problem && error.status === 400
             ? new UsageError(`there is an account ${username} already`)
             : error
         })
-        reportPassword(options, username, password, `Account ${username} made.`)
+        report.behind()
       },
     )
 
@@ -65,18 +75,30 @@ export function addTo(program: Command): void {
     .requiredOption('--username <name>', 'name to sign in with')
     .option('--password-stdin', 'read the password from standard input instead of making one')
     .option('--remove-totp', 'remove its one-time codes as well', false)
+    .option(...OUT)
     .option('--json', 'print JSON')
-    .action(async (options: { username: string; passwordStdin?: boolean; removeTotp: boolean; json?: boolean }) => {
-      const password = await readPassword(options)
-      await change(async (m) => {
-        const found = await requireAccount(m.read, options.username)
-        requireOwn(found)
-        await setPassword(m.trx, found.id, password, { given: true })
-        if (options.removeTotp) await deleteTotp(m.trx, found.id)
-        await record(m, 'wachtwoord-wijzigen', found, options.removeTotp ? { eenmaligeCodes: false } : undefined)
-      })
-      reportPassword(options, options.username, password, `Account ${options.username} has a new password.`)
-    })
+    .action(
+      async (options: {
+        username: string
+        passwordStdin?: boolean
+        removeTotp: boolean
+        json?: boolean
+        out?: string
+      }) => {
+        const password = await readPassword(options)
+        const line = `Account ${options.username} has a new password.`
+        const report = passwordReport(options, options.username, password, line)
+        await change(async (m) => {
+          const found = await requireAccount(m.read, options.username)
+          requireOwn(found)
+          await setPassword(m.trx, found.id, password, { given: true })
+          if (options.removeTotp) await deleteTotp(m.trx, found.id)
+          await record(m, 'wachtwoord-wijzigen', found, options.removeTotp ? { eenmaligeCodes: false } : undefined)
+          await report.before()
+        })
+        report.behind()
+      },
+    )
 
   account
     .command('unlock')
@@ -107,7 +129,7 @@ export function addTo(program: Command): void {
     .action(async (options: { username: string; role: string; json?: boolean }) => {
       requireUsername(options.username)
       const rol = roleOf(options.role)
-      const link = await changeDatabase((database, config) =>
+      await changeDatabase((database, config) =>
         mutator(database)(systemActor('account'), async (m) => {
           m.unrecorded('it is in beheer_audit')
           const found = await findByUsername(m.read, options.username)
@@ -115,13 +137,10 @@ export function addTo(program: Command): void {
           if (found?.wachtwoord) throw new UsageError(`account ${options.username} signs in with a password`)
           const { id, uuid } = found ?? (await createAccount(m.trx, { gebruikersnaam: options.username, rol }))
           await record(m, 'uitnodiging-maken', { uuid, gebruikersnaam: options.username }, found ? undefined : { rol })
-          return invitationUrl(ownAddress(config), await invite(m.trx, id))
+          const link = invitationUrl(ownAddress(config), await invite(m.trx, id))
+          const text = `Whoever opens this link within ${INVITED_DAYS} days and signs in has the account ${options.username}; it is shown only now:`
+          await deliver(options, { username: options.username, link }, `${text}\n${link}`)
         }),
-      )
-      print(
-        options,
-        { username: options.username, link },
-        `Whoever opens this link within ${INVITED_DAYS} days and signs in has the account ${options.username}; it is shown only now:\n${link}`,
       )
     })
 

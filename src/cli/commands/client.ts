@@ -8,7 +8,8 @@ import { mutator } from '../../core/mutate.ts'
 import { generateSecret, isShort } from '../../core/secret-box.ts'
 import { ownAddress } from '../../http/links.ts'
 import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
-import { print, readSecret } from '../terminal.ts'
+import { readNumber } from '../options.ts'
+import { deliverOnce, OUT, print, readSecret, tellFile } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
 const SHORT_SECRET = 'Note: a secret of fewer than 32 characters is easy to guess.'
@@ -22,13 +23,21 @@ export function addTo(program: Command): void {
     .option('--label <label>', 'name for people (default: the id)')
     .option('--all-rights', 'heeftAlleAutorisaties', false)
     .option('--secret-stdin', 'read the secret from standard input instead of making one')
+    .option(...OUT)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExample:\n  openssl rand -hex 32 | zaakstroom client create --id portaal --label Portaal --all-rights --secret-stdin',
     )
     .action(
-      async (options: { id: string; label?: string; allRights: boolean; secretStdin?: boolean; json?: boolean }) => {
+      async (options: {
+        id: string
+        label?: string
+        allRights: boolean
+        secretStdin?: boolean
+        json?: boolean
+        out?: string
+      }) => {
         if (options.id.length > 50) throw new UsageError('--id has at most 50 characters')
         const secret = options.secretStdin ? await readSecret() : generateSecret()
         await changeDatabase(async (database, config) => {
@@ -39,17 +48,14 @@ export function addTo(program: Command): void {
             alleAutorisaties: options.allRights,
             secret,
           }
-          await createClient(database, box, made, config)
+          const text = `Client ${options.id} made. Its secret, shown only now:\n${secret}`
+          const last = options.secretStdin ? undefined : deliverOnce(options, { clientId: options.id, secret }, text)
+          await createClient(database, box, made, config, last)
         })
         if (isShort(secret)) console.error(SHORT_SECRET)
-        const shown = options.secretStdin ? {} : { secret }
-        print(
-          options,
-          { clientId: options.id, ...shown },
-          options.secretStdin
-            ? `Client ${options.id} made.`
-            : `Client ${options.id} made. Its secret, shown only now:\n${secret}`,
-        )
+        const line = `Client ${options.id} made.`
+        if (options.secretStdin) print(options, { clientId: options.id }, line)
+        else tellFile(options, line)
       },
     )
 
@@ -59,26 +65,28 @@ export function addTo(program: Command): void {
     .requiredOption('--id <id>', 'client id')
     .option('--grace-hours <hours>', 'how long the old secret is still taken', '24')
     .option('--secret-stdin', 'read the secret from standard input instead of making one')
+    .option(...OUT)
     .option('--json', 'print JSON')
-    .action(async (options: { id: string; graceHours: string; secretStdin?: boolean; json?: boolean }) => {
-      const graceHours = Number(options.graceHours)
-      if (!(graceHours >= 0 && graceHours <= 8760)) throw new UsageError('--grace-hours is a number from 0 to 8760')
-      const given = options.secretStdin ? await readSecret() : undefined
-      const secret = await changeDatabase(async (database, config) => {
-        const box = await databaseBox(database, config)
-        return mutator(database)(systemActor('client rotate', ownAddress(config)), (m) =>
-          rotateSecret(m, box, options.id, { graceHours, ...(given !== undefined && { secret: given }) }),
-        )
-      })
-      if (isShort(secret)) console.error(SHORT_SECRET)
-      print(
-        options,
-        { clientId: options.id, ...(given === undefined && { secret }) },
-        given === undefined
-          ? `Client ${options.id} has a new secret, shown only now:\n${secret}`
-          : `Client ${options.id} has a new secret.`,
-      )
-    })
+    .action(
+      async (options: { id: string; graceHours: string; secretStdin?: boolean; json?: boolean; out?: string }) => {
+        const graceHours = readNumber(options.graceHours, '--grace-hours', 0, 8760, { whole: false })
+        const secret = options.secretStdin ? await readSecret() : generateSecret()
+        const line = `Client ${options.id} has a new secret`
+        const last = options.secretStdin
+          ? async () => {}
+          : deliverOnce(options, { clientId: options.id, secret }, `${line}, shown only now:\n${secret}`)
+        await changeDatabase(async (database, config) => {
+          const box = await databaseBox(database, config)
+          await mutator(database)(systemActor('client rotate', ownAddress(config)), async (m) => {
+            await rotateSecret(m, box, options.id, { graceHours, secret })
+            await last()
+          })
+        })
+        if (isShort(secret)) console.error(SHORT_SECRET)
+        if (options.secretStdin) print(options, { clientId: options.id }, `${line}.`)
+        else tellFile(options, `${line}.`)
+      },
+    )
   client
     .command('revoke')
     .description('take the secrets of a client away: its tokens are refused at once')

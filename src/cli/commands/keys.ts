@@ -6,7 +6,7 @@ import { mutator } from '../../core/mutate.ts'
 import { KEY_BYTES, KEY_ID, SECRET_KEY } from '../../lib/key-ring.ts'
 import { countSealed, retireKey, startReseal } from '../../operations/reseal.ts'
 import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
-import { print } from '../terminal.ts'
+import { deliver, OUT, print, tellFile } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
 export function addTo(program: Command): void {
@@ -49,12 +49,13 @@ export function addTo(program: Command): void {
     .command('add')
     .description('make a key; prints the line for DATA_KEYS, once')
     .argument('<id>', 'its name: lower case letters, digits and -, such as 2027-01')
+    .option(...OUT)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nPut the line first in DATA_KEYS of every process, keep the others, and run: zaakstroom keys reseal',
     )
-    .action(async (id: string, options: { json?: boolean }) => {
+    .action(async (id: string, options: { json?: boolean; out?: string }) => {
       if (!KEY_ID.test(id) || id === SECRET_KEY)
         throw new UsageError('an id has at most 20 lower case letters, digits and -')
       const isKnown = await withDatabase(
@@ -62,7 +63,8 @@ export function addTo(program: Command): void {
       )
       if (isKnown) throw new UsageError(`there is a key ${id} already`)
       const key = randomBytes(KEY_BYTES).toString('base64')
-      print(options, { id, key }, `${id}:${key}`)
+      await deliver(options, { id, key }, `${id}:${key}`)
+      tellFile(options, `The key ${id} was made.`)
     })
   keys
     .command('reseal')

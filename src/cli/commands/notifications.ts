@@ -6,6 +6,7 @@ import { isUuid } from '../../lib/uuid.ts'
 import { KANALEN, registerKanalen, testNotificatie } from '../../notificaties/kanalen.ts'
 import { resendFailed } from '../../notificaties/resend.ts'
 import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
+import { readMoment } from '../options.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -57,17 +58,17 @@ export function addTo(program: Command): void {
     .addHelpText('after', '\nExample:\n  zaakstroom notifications resend --from 2026-03-02T08:00:00Z')
     .action(async (ids: string[], options: { from?: string; to?: string; json?: boolean }) => {
       if (ids.length > 0 === (options.from !== undefined)) throw new UsageError('give either ids or --from')
-      const from = new Date(options.from ?? 0)
-      const until = options.to === undefined ? undefined : new Date(options.to)
-      if (Number.isNaN(from.getTime()) || (until && Number.isNaN(until.getTime())))
-        throw new UsageError('a moment is written as 2026-03-02T08:00:00Z')
+      const from = options.from === undefined ? new Date(0) : readMoment(options.from, '--from')
+      const until = options.to === undefined ? undefined : readMoment(options.to, '--to')
       if (ids.some((id) => !isUuid(id))) throw new UsageError('an id is a uuid')
       const selection =
         ids.length > 0 ? { uuids: ids } : { van: from.toISOString(), tot: until?.toISOString() ?? 'now' }
       const { messages, deliveries } = await changeDatabase((database) =>
         mutator(database)(systemActor('notifications resend'), (m) => resendFailed(m, selection)),
       )
-      const text = `${messages} messages will be sent again, in ${deliveries} deliveries.`
-      print(options, { resent: messages, deliveries }, text)
+      const window = ids.length > 0 ? undefined : { from: from.toISOString(), to: until?.toISOString() ?? 'now' }
+      const made = window ? `, made from ${window.from} to ${window.to},` : ''
+      const text = `${messages} messages${made} will be sent again, in ${deliveries} deliveries.`
+      print(options, { resent: messages, deliveries, ...window }, text)
     })
 }
