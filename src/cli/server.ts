@@ -35,7 +35,23 @@ export async function openServer(config: Config, log: Logger, own = false): Prom
   const embedded = await startEmbedded(config.dataDir, {
     log: (line) => log.debug({ source: 'postgres' }, line.trim()),
   })
+  if (!own) endWithSignals()
   return { url: embedded.url, stop: embedded.stop, failed: embedded.exited }
+}
+
+/**
+ * A command that is ended by a signal ends the database with it, which is told so when this process exits. One that has its own
+ * way to end goes it.
+ */
+function endWithSignals(): void {
+  for (const [name, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)
+    process.once(name, () => {
+      if (process.listenerCount(name) === 0) process.exit(code)
+    })
 }
 
 /**

@@ -34,6 +34,7 @@ const GIVEN: Record<string, string> = {
 const ALSO: Record<string, string[]> = {
   'client key': ['--remove'],
   'abonnement replay': ['--failed'],
+  'overnemen open-notificaties': ['--database', 'postgres://u:p@127.0.0.1:1/x'],
   'notifications resend': ['--from', '2026-03-02T08:00:00Z'],
   'organisation set': ['--name', 'x'],
   'organisation remove': ['--confirm', '001234567'],
@@ -50,6 +51,7 @@ const OTHER = new Set([
   'catalogus export',
   'migrate',
   'overnemen rapport',
+  'overnemen zaakstroom',
 ])
 
 type Leaf = { name: string; args: string[] }
@@ -62,7 +64,10 @@ function leavesOf(command: Command, path: string[] = []): Leaf[] {
   const args = command.registeredArguments.filter(({ required }) => required).map((one) => given(one.name()))
   const options = command.options
     .filter(({ mandatory }) => mandatory)
-    .flatMap(({ long, flags }) => [long ?? '', ...(flags.match(/<.+>/) ?? []).map(given)])
+    .flatMap(({ long, flags }) => [
+      long ?? '',
+      ...(flags.match(/<.+>/) ?? []).map((what) => given(long === '--database' ? 'database url' : what)),
+    ])
   return [{ name, args: [...path, ...args, ...options, ...(ALSO[name] ?? [])] }]
 }
 
@@ -101,7 +106,7 @@ t.test('without a database every command ends with 78 and makes none', async (t)
     // These read their file, or a choice, before they look for a database.
     const isFirst = ['setup apply', 'catalogus import', 'selectielijst import'].includes(name)
     t.match({ code, stdout }, isFirst ? {} : name === 'where' ? { code: 78 } : { code: 78, stdout: '' }, name)
-    t.match(stderr, /is required|is wrong|nothing was imported/, name)
+    t.match(stderr, isFirst ? /./ : /is required/, name)
   })
 })
 

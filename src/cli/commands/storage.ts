@@ -43,6 +43,7 @@ Example:
           console.error(`Note: new documents still go to ${config.documentenBackend} (DOCUMENTEN_API_BACKEND).`)
         await prepareNewStore(config, database, to)
         const parts = { database, ...openStores(config, toStderr) }
+        await parts.storeFor(to).check() // also when there is nothing to move: one that is not mounted is no place to be
         const before = one(
           await database.sql<{ total: number }[]>`
           select count(*)::bigint as total from file where backend <> ${to}`,
