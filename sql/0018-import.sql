@@ -1,11 +1,13 @@
 -- What an import has prepared says in which store it lies, and every process says to which store it writes: so that a change of
 -- DOCUMENTEN_API_BACKEND during an import, or beside a move of all documents, loses no bytes.
 
-alter table import_ahead add column backend text, add column store text, add column directory text;
+alter table import_ahead add column backend text, add column store text, add column directory text,
+  add column bytes bigint not null default 0;
 select describe('import_ahead', 'Batches of the active import that a worker prepares, or has prepared, before they are written.',
   'backend', 'Backend to which its files are copied; empty: a program of before 1.1.0 prepares it.',
   'store', 'Which store that is: two with the same backend may have other directories or buckets.',
-  'directory', 'What the keys of its files begin with: nothing else is below it.');
+  'directory', 'What the keys of its files begin with: nothing else is below it.',
+  'bytes', 'Size of the files that are being copied, where they come on a disk of ours.');
 
 create table store_writer (
   id uuid primary key, backend text not null, store text not null,

@@ -902,6 +902,7 @@ CREATE INDEX import_rest_of_idx ON import USING btree (rest_of) WHERE (rest_of I
 -- Batches of the active import that a worker prepares, or has prepared, before they are written.
 create unlogged table import_ahead (
   backend text, -- Backend to which its files are copied; empty: a program of before 1.1.0 prepares it.
+  bytes bigint not null default 0, -- Size of the files that are being copied, where they come on a disk of ours.
   claim uuid not null, -- Id of the claim: who prepares it, and whose files these are.
   content json, -- What was prepared: rows that failed, and rows with their copied file; empty: not ready.
   directory text, -- What the keys of its files begin with: nothing else is below it.

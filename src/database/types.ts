@@ -1987,6 +1987,10 @@ export interface ImportAhead {
    */
   backend: string | null;
   /**
+   * Size of the files that are being copied, where they come on a disk of ours.
+   */
+  bytes: Generated<number>;
+  /**
    * Id of the claim: who prepares it, and whose files these are.
    */
   claim: string;

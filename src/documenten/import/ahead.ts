@@ -26,6 +26,7 @@ import {
   discard,
   discardAll,
   FIRST_ROW,
+  NoSpace,
   newPlace,
   type Place,
   type Prepared,
@@ -94,7 +95,7 @@ export function openAhead(parts: BatchParts): Ahead {
     const work = async (): Promise<Claimed> => {
       let prepared: Prepared = { rows, faults: new Map(), candidates: [], place }
       try {
-        prepared = await prepare(parts, row, { start, rows, place })
+        prepared = await prepare(parts, row, { start, rows, place, holds: (bytes) => holdBytes(claim, place, bytes) })
         const content: Stored = { faults: [...prepared.faults], candidates: prepared.candidates }
         const stored = await database.sql<{ start: number }[]>`
           update import_ahead set content = ${JSON.stringify(content)}::text::json, seen_at = now()
@@ -115,6 +116,15 @@ export function openAhead(parts: BatchParts): Ahead {
     return item
   }
 
+  /** Says how many bytes a claim is going to copy. @returns those of all others that have not been copied yet */
+  async function holdBytes(claim: string, { store }: Place, bytes: number): Promise<number> {
+    await database.sql`update import_ahead set bytes = ${bytes} where claim = ${claim}`
+    const [others] = await database.sql<{ bytes: number }[]>`
+      select coalesce(sum(bytes), 0)::float8 as bytes from import_ahead
+      where store = ${store} and claim <> ${claim} and content is null and seen_at > now() - ${SILENT}::interval`
+    return others?.bytes ?? 0
+  }
+
   async function beat(): Promise<void> {
     const claims = [...held.values()].filter(({ done }) => !done).map(({ claim }) => claim)
     if (claims.length > 0)
@@ -125,7 +135,17 @@ export function openAhead(parts: BatchParts): Ahead {
     }
   }
 
+  /** A batch that does not fit on the disk is cut where it does. */
   async function take(row: ActiveImport, start: number): Promise<Claimed> {
+    try {
+      return await takeBatch(row, start)
+    } catch (error) {
+      if (!(error instanceof NoSpace) || error.fitting === 0) throw error
+      return takeBatch({ ...row, batchSize: error.fitting }, start)
+    }
+  }
+
+  async function takeBatch(row: ActiveImport, start: number): Promise<Claimed> {
     for (;;) {
       const own = [...held.values()].find((item) => item.importId === row.id && item.start === start)
       if (own) return own.ready
@@ -154,21 +174,23 @@ export function openAhead(parts: BatchParts): Ahead {
   /** How many rows were claimed; undefined when somebody else has them. */
   async function claimAt({ id, batchSize }: ActiveImport, start: number, own: Claim): Promise<number | undefined> {
     const { claim, place } = own
-    const [claimed] = await database.sql<(LeftPlace & { rows: number })[]>`
+    const [claimed] = await database.sql<(LeftPlace & { rows: number; crooked: LeftPlace[] })[]>`
       with before as (
         select backend, store, directory from import_ahead where import_id = ${id} and start = ${start}
       ), size as (${countRows(id, database.sql`${start}::int`, batchSize)}), crooked as (
-        -- Claims that begin or end elsewhere, as when a worker of an older version wrote a batch.
+        -- Claims that begin or end elsewhere, as when a batch was cut.
         delete from import_ahead v using size o
         where v.import_id = ${id} and v.start <> ${start} and v.start < ${start} + o.rows and v.start + v.rows > ${start}
+        returning v.backend, v.store, v.directory
       )
       insert into import_ahead (import_id, start, rows, claim, backend, store, directory)
       select ${id}::bigint, ${start}::int, rows, ${claim}::uuid, ${placeColumns(place)} from size
       on conflict (import_id, start) do update set claim = excluded.claim, rows = excluded.rows, seen_at = excluded.seen_at,
-        content = null, backend = excluded.backend, store = excluded.store, directory = excluded.directory
+        content = null, bytes = 0, backend = excluded.backend, store = excluded.store, directory = excluded.directory
       where import_ahead.seen_at < excluded.seen_at - case when import_ahead.content is null then ${SILENT} else ${EXPIRED} end::interval
-      returning rows, (select backend from before), (select store from before), (select directory from before)`
-    if (claimed) await removeLeft(claimed)
+      returning rows, (select backend from before), (select store from before), (select directory from before),
+        (select coalesce(json_agg(crooked), '[]') from crooked) as crooked`
+    if (claimed) for (const left of [claimed, ...claimed.crooked]) await removeLeft(left)
     return claimed?.rows
   }
 

@@ -21,6 +21,7 @@ import {
   type BatchParts,
   discard,
   FIRST_ROW,
+  NoSpace,
   newPlace,
   type Prepared,
   prepare,
@@ -65,6 +66,7 @@ const NO_MORE_FILES = new Set(['EMFILE', 'ENFILE'])
 
 /** A broken connection is not among these: then the worker itself runs the job again as soon as there is a new one. */
 function waitsFor(error: unknown): string | undefined {
+  if (error instanceof NoSpace) return error.text
   if (error instanceof StoreUnavailable && NO_MORE_FILES.has(error.code)) return 'Wacht op open bestanden.'
   if (error instanceof StoreUnavailable)
     return WAITS[error.wat] ?? (error.code === 'almost-full' ? 'Wacht op ruimte in de opslag.' : 'Wacht op de opslag.')

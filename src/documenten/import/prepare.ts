@@ -1,5 +1,6 @@
 // The first half of a batch: its rows are read and judged, and their files copied. What comes of it depends on the rows alone, so
 // any worker may do it at any time, and nothing is written to the tables of documents.
+import { closeSync } from 'node:fs'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
@@ -8,9 +9,10 @@ import type { Config } from '../../config.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import type { Stores } from '../storage/choose.ts'
-import { newKey, type Store, StoreUnavailable } from '../storage/index.ts'
+import { type DiskSpace, newKey, type Store, StoreUnavailable } from '../storage/index.ts'
 import { noRoom, type Room } from '../storage/room.ts'
 import { importBaseDirFault } from './base-dir.ts'
+import { beneath } from './bestandspad.ts'
 import {
   type Candidate,
   conflict,
@@ -68,17 +70,21 @@ export type ActiveImport = NonNullable<Awaited<ReturnType<typeof activeImport>>>
 
 /**
  * Judges `rows` rows behind the first `start` and copies the files of those that pass.
- * @throws StoreUnavailable when storage or the import directory is away: that is no row's fault
+ * @throws StoreUnavailable when storage or the import directory is away: that is no row's fault; NoSpace when not all fits
  */
 export async function prepare(
   parts: BatchParts,
   row: ActiveImport,
-  { start, rows, place = newPlace(parts) }: { start: number; rows: number; place?: Place },
+  { start, rows, place = newPlace(parts), holds }: { start: number; rows: number; place?: Place; holds?: Holds },
 ): Promise<Prepared> {
   await requireSpace(parts.store)
   const { faults, typed } = await judge(parts, row, start, rows)
-  return { rows, faults, candidates: await copyContents(parts, typed, place), place }
+  const fits = (files: FileToCopy[]) => tooLargeFor(parts, row, start, files, holds)
+  return { rows, faults, candidates: await copyContents(parts, typed, place, fits), place }
 }
+
+/** Says how many bytes a batch is going to copy. @returns what all others are going to copy to the same store */
+export type Holds = (bytes: number) => Promise<number>
 
 /** Rows that are read at once, where others wait. */
 const PIECE = 20
@@ -88,7 +94,75 @@ const MIN_FREE_SHARE = 0.02
 /** An import stops before the disk is full: what is left is for documents that clients send one by one. */
 async function requireSpace(store: Store): Promise<void> {
   const space = await store.space?.()
-  if (space && space.free < Math.min(MIN_FREE, MIN_FREE_SHARE * space.total)) throw new StoreUnavailable('almost-full')
+  if (space && space.free < reserved(space)) throw new StoreUnavailable('almost-full')
+}
+
+const reserved = ({ total }: DiskSpace) => Math.min(MIN_FREE, MIN_FREE_SHARE * total)
+
+/** The files of a batch do not fit on the disk. `fitting` rows before the one that does not would. The message is Dutch, for people. */
+export class NoSpace extends StoreUnavailable {
+  readonly fitting: number
+  readonly text: string
+
+  constructor(fitting: number, text: string) {
+    super('almost-full')
+    this.fitting = fitting
+    this.text = text
+  }
+}
+
+/** Files that are looked at before others get their turn. */
+const FILES = 50
+
+/**
+ * Adds up what is going to be copied before the first byte is, where the store is a disk of ours.
+ * @returns what is wrong with the rows of files that can never fit, by row
+ * @throws NoSpace when the others do not fit now
+ */
+async function tooLargeFor(
+  { store, config, database }: BatchParts,
+  row: ActiveImport,
+  start: number,
+  files: FileToCopy[],
+  holds: Holds = async () => 0,
+): Promise<Map<number, string>> {
+  const never = new Map<number, string>()
+  if (!store.space || files.length === 0) return never
+  const space = await store.space()
+  const most = space.total - reserved(space)
+  const sized: { number: number; bestandspad: string; size: number }[] = []
+  const source = beneath(config.importBaseDir)
+  try {
+    for (const [index, { number, bestandspad }] of files.entries()) {
+      if (index % FILES === FILES - 1) await yieldToOthers()
+      const opened = source.open(bestandspad)
+      if ('fout' in opened) continue
+      closeSync(opened.fd)
+      if (opened.size <= most) sized.push({ number, bestandspad, size: opened.size })
+      else never.set(number, `bestandspad: Dit bestand is ${inBytes(opened.size)}, en de opslag is ${inBytes(most)}.`)
+    }
+  } finally {
+    source.close()
+  }
+  const others = await holds(sized.reduce((sum, { size }) => sum + size, 0))
+  const free = space.free - reserved(space) - others
+  let sum = 0
+  for (const { number, bestandspad, size } of sized) {
+    sum += size
+    if (sum <= free) continue
+    const { rows } = await sql<{ line: number }>`select import_line(${row.id}, ${number}) as line`.execute(database.db)
+    const wanted = inBytes(size)
+    const left = inBytes(Math.max(0, free - (sum - size)))
+    const text = `Wacht op ruimte in de opslag: rij ${rows[0]?.line} (${bestandspad}) vraagt ${wanted}, vrij is ${left}.`
+    throw new NoSpace(number - FIRST_ROW - start, text)
+  }
+  return never
+}
+
+/** Bytes for people, in Dutch. */
+function inBytes(bytes: number): string {
+  const [size, unit] = bytes >= 1e9 ? [bytes / 1e9, 'GB'] : bytes >= 1e6 ? [bytes / 1e6, 'MB'] : [bytes / 1e3, 'kB']
+  return `${size.toFixed(1).replace('.', ',')} ${unit}`
 }
 
 async function judge(parts: BatchParts, row: ActiveImport, start: number, rows: number) {
@@ -113,7 +187,12 @@ async function judge(parts: BatchParts, row: ActiveImport, start: number, rows: 
 }
 
 /** Copies the files of the rows, and holds them against the size and checksum that the row states. */
-async function copyContents(parts: BatchParts, rows: TypedRow[], place: Place): Promise<Candidate[]> {
+async function copyContents(
+  parts: BatchParts,
+  rows: TypedRow[],
+  place: Place,
+  fitsOnDisk: (files: FileToCopy[]) => Promise<Map<number, string>>,
+): Promise<Candidate[]> {
   if (rows.length === 0) return []
   // Only saves copying: an earlier batch may not be written yet, so that the decision falls when this one is.
   const taken = await existing(parts.database.db, rows)
@@ -127,7 +206,9 @@ async function copyContents(parts: BatchParts, rows: TypedRow[], place: Place): 
       key: `${place.directory}/${number}`,
       ...(input.integriteit && { algoritme: input.integriteit.algoritme }),
     }))
-  const copied = new Map((await parts.copyFiles(wanted)).map((result) => [result.number, result]))
+  const tooLarge = await fitsOnDisk(wanted)
+  const toCopy = wanted.filter(({ number }) => !tooLarge.has(number))
+  const copied = new Map((await parts.copyFiles(toCopy)).map((result) => [result.number, result]))
   const candidates: Candidate[] = []
   const mismatched: Candidate[] = []
   const fits = async (key: string, size: number) => {
@@ -141,7 +222,8 @@ async function copyContents(parts: BatchParts, rows: TypedRow[], place: Place): 
   }
   for (const row of rows) {
     const result = copied.get(row.number)
-    if (!result) candidates.push({ ...row, bestand: { fout: expected(conflict(row, taken) ?? full) } })
+    if (!result)
+      candidates.push({ ...row, bestand: { fout: expected(tooLarge.get(row.number) ?? conflict(row, taken) ?? full) } })
     else if ('fout' in result) candidates.push({ ...row, bestand: { fout: `bestandspad: ${result.fout.text}` } })
     else {
       const { key, size, sha256 } = result
