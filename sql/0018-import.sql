@@ -47,8 +47,12 @@ create index import_rest_of_idx on import (rest_of) where rest_of is not null;
 select describe('import', 'Bulk imports of documents.',
   'passed_over', 'Rows that became a document before: their column resultaat says so, or the import of which this is the rest.',
   'rest_of', 'The import of which this one brings what failed.');
-alter table import_draft add column passed_over integer not null default 0;
+alter table import_draft add column passed_over integer not null default 0,
+  add column trial_bytes bigint not null default 0, add column trial_largest bigint not null default 0,
+  add column trial_largest_line integer;
 select describe('import_draft', 'Files that were uploaded in the administration pages and not imported yet. The daily clean-up removes them after a day.',
-  'passed_over', 'Rows whose column resultaat says that they became a document before.');
+  'passed_over', 'Rows whose column resultaat says that they became a document before.',
+  'trial_bytes', 'Size of the files that would be copied, as far as the dry run has looked.',
+  'trial_largest', 'Size of the largest of them.', 'trial_largest_line', 'The row of that one, as numbered in the file.');
 
 select describe_rest();

@@ -929,9 +929,12 @@ create table import_draft (
   id bigint not null generated always as identity, -- Internal key.
   passed_over integer not null default 0, -- Rows whose column resultaat says that they became a document before.
   total integer not null default 0, -- Rows in the CSV, without the empty ones.
+  trial_bytes bigint not null default 0, -- Size of the files that would be copied, as far as the dry run has looked.
   trial_ended_at timestamp with time zone, -- When the dry run ended.
   trial_faults integer not null default 0, -- Of these, rows that would not be imported.
   trial_handled integer not null default 0, -- Rows that the dry run has looked at.
+  trial_largest bigint not null default 0, -- Size of the largest of them.
+  trial_largest_line integer, -- The row of that one, as numbered in the file.
   trial_reason text, -- Why the dry run stopped.
   trial_started_at timestamp with time zone, -- When the dry run began. It also tells two runs of its job apart: the older one ends.
   trial_status text, -- Dry run: wacht (asked for), bezig, klaar or mislukt (stopped before the end); empty: never asked for.

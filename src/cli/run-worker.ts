@@ -15,6 +15,7 @@ import { requireKnownSchema } from '../database/migrate.ts'
 import { tellOfHosts } from '../database/primary.ts'
 import { openAhead } from '../documenten/import/ahead.ts'
 import { requireImportBaseDir } from '../documenten/import/base-dir.ts'
+import { passForsaken } from '../documenten/import/control.ts'
 import { copyPool, copyToStore, writePlaces } from '../documenten/import/copy.ts'
 import { repairImports } from '../documenten/import/progress.ts'
 import type { Store } from '../documenten/storage/index.ts'
@@ -126,7 +127,12 @@ export async function runWorker(
       concurrency: share?.concurrency ?? config.workerConcurrency,
       log,
       supervisor,
-      checks: [() => repairImports(database.db), ahead.look, () => lookAtClock(database.sql)],
+      checks: [
+        () => repairImports(database.db),
+        () => passForsaken(database.db),
+        ahead.look,
+        () => lookAtClock(database.sql),
+      ],
     })
     const stopping: (() => Promise<void>)[] = [worker.stop]
     opened.defer(async () => void (await Promise.all(stopping.map((stop) => stop()))))

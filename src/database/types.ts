@@ -2074,6 +2074,10 @@ export interface ImportDraft {
    */
   total: Generated<number>;
   /**
+   * Size of the files that would be copied, as far as the dry run has looked.
+   */
+  trialBytes: Generated<number>;
+  /**
    * When the dry run ended.
    */
   trialEndedAt: string | null;
@@ -2085,6 +2089,14 @@ export interface ImportDraft {
    * Rows that the dry run has looked at.
    */
   trialHandled: Generated<number>;
+  /**
+   * Size of the largest of them.
+   */
+  trialLargest: Generated<number>;
+  /**
+   * The row of that one, as numbered in the file.
+   */
+  trialLargestLine: number | null;
   /**
    * Why the dry run stopped.
    */

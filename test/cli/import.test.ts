@@ -113,6 +113,14 @@ t.test('a directory becomes a CSV, and the CSV documents', { timeout: 300_000 },
     'only the row that failed',
   )
   t.match(await run('run', '--id', 'beheer'), { code: 64, stderr: /name a file/ })
+  const as = ['--id', 'beheer', '--api', `http://127.0.0.1:${port}`]
+  t.match(await run('list', ...as), { code: 0, stdout: new RegExp(`${failed}  finished  4/4, 1 refused`) })
+  t.match(await run('watch', failed, ...as), { code: 1, stdout: /3 documents made, 1 rows refused/ })
+  const report = await run('report', failed, ...as, '--rows', 'mislukt')
+  t.equal(report.stdout.trim().split('\r\n').length, 2, 'the header and the row that failed')
+  t.match(await run('cancel', failed, ...as), { code: 64, stderr: /al gestopt/ })
+  t.match(await run('delete', failed, ...as), { code: 0, stdout: /its documents stay/ })
+  t.match(await run('report', failed, ...as), { code: 64, stderr: /Niet gevonden/ })
   await writeFile(out, 'x')
   t.match(await run('run', out, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`), {
     code: 64,

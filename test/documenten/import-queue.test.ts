@@ -1,5 +1,6 @@
 // Imports that wait for their turn: in order of creation, each beginning in the transaction that ends the one before.
 import t from 'tap'
+import { passForsaken } from '../../src/documenten/import/control.ts'
 import { repairImports } from '../../src/documenten/import/progress.ts'
 import { deleteOldImports } from '../../tasks/retention.ts'
 import { givenInformatieobjecttype, testApp, uuidOf } from '../app.ts'
@@ -217,4 +218,21 @@ t.test('two workers do imports that wait, one after the other', async (t) => {
     return (await statusOf(uuids.at(-1)!)).status === 'finished'
   })
   for (const uuid of uuids) t.match(await statusOf(uuid), { status: 'finished', processedSuccessfully: 25 })
+})
+
+t.test('an import whose file never came gives way after a while, to a new one and to those that wait', async (t) => {
+  const old = "update import set updated_at = now() - interval '16 minutes' where status = 'pending'"
+  const gone = await givenImport(app)
+  t.equal((await call('POST', `${API}/create`)).status, 400, 'not at once')
+  await database.sql.unsafe(old)
+  const next = await givenImport(app)
+  t.match(await statusOf(gone), { status: 'error', reason: /Er kwam geen bestand/ })
+  const waits = await givenQueued()
+  await upload(waits)
+  await passForsaken(database.db)
+  t.strictSame(await stored(next, waits), ['pending', 'queued'])
+  await database.sql.unsafe(old)
+  await passForsaken(database.db)
+  t.strictSame(await stored(next, waits), ['error', 'active'])
+  await app.runJobs()
 })

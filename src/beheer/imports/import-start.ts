@@ -136,6 +136,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const isBusy = isDryRunning(concept)
     const kinds = concept.trialFaults > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
+    const space = await app.parts.store.space?.().catch(() => undefined) // one that is away is told elsewhere
     return reply.page('import-draft', {
       title: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
       breadcrumbs: [LIST_PAGE],
@@ -160,6 +161,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       // A run that was lost can be asked for again.
       vast: isBusy && Date.now() - Date.parse(concept.trialUpdatedAt ?? concept.createdAt) > STUCK_MS,
       progress: isBusy ? (await readTrial(concept.uuid))?.values : null,
+      free: space?.free,
       kinds: kinds.slice(0, MAX_KINDS),
       moreKinds: kinds.length > MAX_KINDS,
       open: await openImport(),

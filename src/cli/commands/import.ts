@@ -70,7 +70,57 @@ export function addTo(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  zaakstroom import run brieven.csv --id archief --watch')
     .action(run)
+
+  const onService = (name: string, argument?: string) => {
+    const made = command
+      .command(name)
+      .requiredOption('--id <id>', 'client id with all rights')
+      .option('--api <url>', 'address of the service (default: PUBLIC_URL, or HOST and PORT)')
+      .option('--json', 'print JSON')
+    return argument ? made.argument(argument, 'its uuid') : made
+  }
+  onService('list')
+    .description('the newest imports')
+    .action(async (options: ServiceOptions) =>
+      onApi(options, async ({ call }) => {
+        const { results } = (await (await call('GET', `${IMPORTS}?pageSize=20`)).json()) as { results: Status[] }
+        print(options, results, results.map(lineOf).join('\n') || 'There are no imports.')
+      }),
+    )
+  onService('watch', '<import>')
+    .description('show progress, and wait until it has ended')
+    .action(async (uuid: string, options: ServiceOptions) =>
+      onApi(options, async ({ call, pathOf }) => watch(call, await statusOf(call, uuid), pathOf, options)),
+    )
+  onService('cancel', '<import>')
+    .description('stop it after the batch that it is at; what was imported stays')
+    .action(async (uuid: string, options: ServiceOptions) =>
+      onApi(options, async ({ call }) => {
+        const status = (await (await call('POST', `${IMPORTS}/${uuid}/cancel`)).json()) as Status
+        print(options, status, lineOf(status))
+      }),
+    )
+  onService('delete', '<import>')
+    .description('remove its rows and its report; its documents stay')
+    .action(async (uuid: string, options: ServiceOptions) =>
+      onApi(options, async ({ call }) => {
+        await call('DELETE', `${IMPORTS}/${uuid}/delete`)
+        print(options, { deleted: uuid }, `Deleted ${uuid}: its documents stay.`)
+      }),
+    )
+  onService('report', '<import>')
+    .description('write its report to standard output')
+    .option('--rows <rows>', 'mislukt: what was refused; rest: also what was not tried')
+    .action(async (uuid: string, options: ServiceOptions & { rows?: string }) =>
+      onApi(options, async ({ call }) => {
+        const query = options.rows === undefined ? '' : `?${new URLSearchParams({ rijen: options.rows })}`
+        const report = await call('GET', `${IMPORTS}/${uuid}/report${query}`)
+        await pipeline(Readable.fromWeb(report.body as never), process.stdout, { end: false })
+      }),
+    )
 }
+
+type ServiceOptions = Pick<RunOptions, 'id' | 'api' | 'json'>
 
 async function prepareFile(directory: string, options: PrepareOptions): Promise<void> {
   const root = resolve(directory)
@@ -117,49 +167,90 @@ type Status = {
 async function run(file: string | undefined, options: RunOptions): Promise<void> {
   if (file === undefined && options.rest === undefined) throw new UsageError('name a file, or an import with --rest')
   if (file !== undefined) await stat(file).catch(fileMissing(file))
-  await withDatabase(async (database, config) => {
-    const box = await databaseBox(database, config)
-    const token = await tokenFor(database, box, options.id, { id: '', name: '' })
-    if (!token) throw new UsageError(`there is no client ${options.id} with a secret`)
-    const base = (options.api ?? ownAddress(config)).replace(/\/$/, '')
-    // A token does not last as long as a large import.
-    const call = async (method: string, path: string, init: RequestInit = {}) => {
-      const fresh = await tokenFor(database, box, options.id, { id: '', name: '' })
-      const response = await fetch(base + path, {
-        ...init,
-        method,
-        headers: { ...init.headers, authorization: `Bearer ${fresh}` },
-      })
-      if (!response.ok) throw new UsageError(await refusalOf(response))
-      return response
-    }
+  await onApi(options, async ({ call, pathOf }) => {
     const { body, type } = file === undefined ? await restOf(call, options.rest ?? '') : contentOf(file, options)
     const query = new URLSearchParams({ wachten: String(options.wait === true) })
     if (options.rest !== undefined) query.set('rest_van', options.rest)
     const made = (await (await call('POST', `${IMPORTS}/create?${query}`)).json()) as Status
-    const path = new URL(made.url).pathname.replace(new URL(base).pathname.replace(/\/$/, ''), '')
-    const isLines = type.startsWith(NDJSON)
+    const path = pathOf(made.url)
+    const stop = onInterrupt(`The upload broke off: nothing was imported, and ${made.url} is deleted.`, async () => {
+      await call('DELETE', `${path}/delete`).catch(() => {})
+    })
     try {
       await call('POST', `${path}/upload`, { body, duplex: 'half', headers: { 'content-type': type } } as RequestInit)
     } catch (error) {
       await call('DELETE', `${path}/delete`).catch(() => {}) // it would be in the way of the next
       throw error
+    } finally {
+      stop()
     }
-    const look = async () => (await (await call('GET', `${path}/status`)).json()) as Status
-    if (!options.watch) {
-      const status = await look()
-      const place = status.queuePosition
-      return print(
-        options,
-        status,
-        `${place ? `The import waits at place ${place}` : 'The import has begun'}: ${made.statusUrl}`,
-      )
-    }
+    const status = (await (await call('GET', `${path}/status`)).json()) as Status
+    if (options.watch) return watch(call, status, pathOf, options)
+    const place = status.queuePosition
+    print(
+      options,
+      status,
+      `${place ? `The import waits at place ${place}` : 'The import has begun'}: ${made.statusUrl}`,
+    )
+  })
+}
+
+/** Follows an import to its end, and tells what came of it. Who interrupts it is told that the import goes on. */
+async function watch(call: Call, { url }: Status, pathOf: Api['pathOf'], options: ServiceOptions): Promise<void> {
+  const path = pathOf(url)
+  const look = async () => (await (await call('GET', `${path}/status`)).json()) as Status
+  const uuid = url.split('/').at(-1)
+  const stop = onInterrupt(
+    `The import goes on at the service: ${url}/status. Follow it with \`import watch ${uuid}\`, stop it with \`import cancel ${uuid}\`.`,
+  )
+  try {
     const status = await follow(look, options.json ? () => {} : showProgress)
-    const reasons = status.processedInvalid > 0 ? await reasonsOf(await call('GET', `${path}/report`), isLines) : []
+    const reasons = status.processedInvalid > 0 ? await reasonsOf(await call('GET', `${path}/report`)) : []
     print(options, { ...status, reasons }, summaryOf(status, reasons))
     if (status.status !== 'finished' || status.processedInvalid > 0) process.exitCode = 1
+  } finally {
+    stop()
+  }
+}
+
+/** Says something when the command is interrupted, and ends it after `work`. @returns what takes that back */
+function onInterrupt(text: string, work: () => Promise<void> = async () => {}): () => void {
+  const said = () => {
+    console.error(`\n${text}`)
+    void work().finally(() => process.exit(130))
+  }
+  process.once('SIGINT', said)
+  return () => process.removeListener('SIGINT', said)
+}
+
+type Api = { call: Call /** The path of an address of the service, below where it is. */; pathOf(url: string): string }
+
+/** Asks the service as a client of it. */
+async function onApi(options: ServiceOptions, work: (api: Api) => Promise<void>): Promise<void> {
+  await withDatabase(async (database, config) => {
+    const box = await databaseBox(database, config)
+    const token = () => tokenFor(database, box, options.id, { id: '', name: '' })
+    if (!(await token())) throw new UsageError(`there is no client ${options.id} with a secret`)
+    const base = (options.api ?? ownAddress(config)).replace(/\/$/, '')
+    const call: Call = async (method, path, init = {}) => {
+      // A token does not last as long as a large import.
+      const headers = { ...init.headers, authorization: `Bearer ${await token()}` }
+      const response = await fetch(base + path, { ...init, method, headers })
+      if (!response.ok) throw new UsageError(await refusalOf(response))
+      return response
+    }
+    await work({ call, pathOf: (url) => new URL(url).pathname.replace(new URL(base).pathname.replace(/\/$/, ''), '') })
   })
+}
+
+const statusOf = async (call: Call, uuid: string): Promise<Status> =>
+  (await (await call('GET', `${IMPORTS}/${uuid}`)).json()) as Status
+
+/** An import on one line. */
+function lineOf({ url, status, total, processed, processedInvalid, queuePosition, reason }: Status): string {
+  const place = queuePosition === null ? '' : `, waits at place ${queuePosition}`
+  const failed = processedInvalid > 0 ? `, ${processedInvalid} refused` : ''
+  return `${url.split('/').at(-1)}  ${status.padEnd(8)}  ${processed}/${total}${failed}${place}${reason ? `: ${reason}` : ''}`
 }
 
 const IMPORTS = '/documenten/api/v1/import'
@@ -218,7 +309,8 @@ function showProgress({ processed, total, processedInvalid, queuePosition }: Sta
 type Reason = { reason: string; rows: number }
 
 /** How many rows were refused for each reason, the most first. */
-async function reasonsOf(report: Response, isLines: boolean): Promise<Reason[]> {
+async function reasonsOf(report: Response): Promise<Reason[]> {
+  const isLines = report.headers.get('content-type')?.startsWith(NDJSON)
   const counts = new Map<string, number>()
   const count = (resultaat: string | undefined, remark: string | undefined) => {
     if (resultaat === 'Geïmporteerd') return

@@ -111,7 +111,9 @@ export function requireMayImport({ importsOpen }: Pick<Config, 'importsOpen'>): 
  * @throws Problem `existing-import-started` when there is one
  */
 export async function createImport(m: Mutation, values: Made = {}): Promise<{ id: number; uuid: string }> {
-  const made = (await countQueued(m)) === 0 ? await insertImport(m, { status: 'pending', ...values }) : undefined
+  const make = async () =>
+    (await countQueued(m)) === 0 ? insertImport(m, { status: 'pending', ...values }) : undefined
+  const made = (await make()) ?? ((await stopForsaken(m.trx)) ? await make() : undefined)
   if (made) return made
   await refuseOtherImport(m)
   throw new Problem(409, { detail: 'De open import is zojuist gestopt: probeer het opnieuw.' })
@@ -155,6 +157,28 @@ export async function refuseOtherImport(m: Mutation, id?: number): Promise<void>
   if (!other) return
   const url = link(m.actor.base, 'import', other.uuid)
   throw importFault('existing-import-started', `Er is al een open import (${other.status}): ${url}/status`)
+}
+
+/** How long an import is open without a file while others want to begin. */
+const FORSAKEN = '15 minutes'
+
+/** Ends the open import when its file did not come for long, and is not coming now: whoever made it has gone. @returns whether it did */
+async function stopForsaken(trx: Db): Promise<boolean> {
+  const { rows } = await sql<{ id: number }>`
+    select id from import where status = 'pending' and updated_at < now() - ${FORSAKEN}::interval`.execute(trx)
+  for (const { id } of rows) {
+    if (!(await holdImport(trx, id))) return false
+    await stopImport(trx, id, 'Er kwam geen bestand, en een andere import wilde beginnen.')
+  }
+  return rows.length > 0
+}
+
+/** Lets those that wait go on behind an open import whose file did not come. To be called now and then. */
+export async function passForsaken(db: Db): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const waiting = await sql`select from import where status = 'queued' limit 1`.execute(trx)
+    if (waiting.rows.length > 0) await stopForsaken(trx)
+  })
 }
 
 /** The import of which another may bring the rest: it has ended. @throws Problem 404, or 400 `invalid-status` */

@@ -24,6 +24,7 @@ import {
   numberKey,
   readRow,
   type TypedRow,
+  type WithFile,
   withZaak,
 } from './judge.ts'
 import { FIRST_ROW } from './prepare.ts'
@@ -59,9 +60,9 @@ export async function dryRunImport(parts: Parts, uuid: string, signal?: AbortSig
     signal?.throwIfAborted()
     const fault = importBaseDirFault(config)
     if (fault) return endDryRun(database, uuid, { status: 'mislukt', reden: fault.reden, startedAt: run.startedAt })
-    const { faults, rows } = await judge(parts, run, start)
+    const { faults, rows, files } = await judge(parts, run, start)
     if (rows === 0) throw new Error('the rows of this upload are gone')
-    if (!(await count(database, run, { start, end: start + rows }, faults))) return
+    if (!(await count(database, run, { start, end: start + rows }, faults, files))) return
     start += rows
   }
   await database.sql`delete from import_draft_key where draft_id = ${run.id}`
@@ -74,6 +75,7 @@ async function begin(database: Database, uuid: string): Promise<Run | undefined>
       { id: number; header: string[] | null; base_url: string; total: number; trial_started_at: string }[]
     >`
       update import_draft set trial_status = 'bezig', trial_handled = 0, trial_faults = 0, trial_reason = null,
+        trial_bytes = 0, trial_largest = 0, trial_largest_line = null,
         trial_started_at = clock_timestamp(), trial_updated_at = now()
       where uuid = ${uuid} and deleted_at is null and trial_status in ('wacht', 'bezig')
       returning id, header, base_url, total, trial_started_at`
@@ -108,7 +110,7 @@ async function judge(
   { config, database, caseLinks }: Parts,
   run: Run,
   start: number,
-): Promise<{ faults: Map<number, string>; rows: number }> {
+): Promise<{ faults: Map<number, string>; rows: number; files: Files }> {
   const { db, sql } = database
   const staged = await sql<{ number: number; line: number; cells: string[] }[]>`
     select number, import_draft_line(${run.id}, number) as line, cells from (
@@ -126,7 +128,7 @@ async function judge(
     else readRows.push(result)
   }
   const rows = await judgeTypes(db, config, run.baseUrl, readRows, faults)
-  if (rows.length === 0) return { faults, rows: staged.length }
+  if (rows.length === 0) return { faults, rows: staged.length, files: { bytes: 0 } }
   const taken = await existing(db, rows)
   await addSeen(sql, run.id, rows, taken)
   const zaakFaults = await caseLinks.judge(sql, withZaak(rows), { lock: false })
@@ -136,8 +138,16 @@ async function judge(
   await sql`
     insert into import_draft_key (draft_id, key)
     select ${run.id}::bigint, unnest(${accepted.flatMap(keysOf)}::text[]) on conflict do nothing`
-  return { faults, rows: staged.length }
+  const bytes = accepted.reduce((sum, { bestand }) => sum + bestand.size, 0)
+  const largest = accepted.reduce<WithFile | undefined>(
+    (most, row) => (most && most.bestand.size >= row.bestand.size ? most : row),
+    undefined,
+  )
+  return { faults, rows: staged.length, files: { bytes, largest } }
 }
+
+/** What the import would copy. */
+type Files = { bytes: number; largest?: WithFile | undefined }
 
 const keysOf = ({ uuid, input }: TypedRow) => [uuid, ...(input.identificatie ? [numberKey(input)] : [])]
 
@@ -191,11 +201,16 @@ async function count(
   run: Run,
   { start, end }: { start: number; end: number },
   faults: Map<number, string>,
+  { bytes, largest }: Files,
 ): Promise<boolean> {
   return database.sql.begin(async (sql) => {
+    const size = largest?.bestand.size ?? 0
     const [mine] = await sql<{ id: number }[]>`
       update import_draft
-      set trial_handled = ${end}, trial_faults = trial_faults + ${faults.size}, trial_updated_at = now()
+      set trial_handled = ${end}, trial_faults = trial_faults + ${faults.size}, trial_updated_at = now(),
+        trial_bytes = trial_bytes + ${bytes}, trial_largest = greatest(trial_largest, ${size}::bigint),
+        trial_largest_line = case when ${size}::bigint > trial_largest then import_draft_line(id, ${largest?.number ?? 0}::int)
+          else trial_largest_line end
       where id = ${run.id} and deleted_at is null and trial_status = 'bezig' and trial_handled = ${start}
         and trial_started_at = ${run.startedAt}
       returning id`

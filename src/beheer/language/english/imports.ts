@@ -112,6 +112,10 @@ export const imports: Record<string, string> = {
     'One row was imported before, by its column resultaat, and is passed over.',
   '{1} rijen zijn volgens de kolom resultaat al geïmporteerd en worden overgeslagen.':
     '{1} rows were imported before, by their column resultaat, and are passed over.',
+  'De bestanden zijn samen {1}. Het grootste is {2} (rij {3}).':
+    'The files are {1} together. The largest is {2} (row {3}).',
+  'In de opslag is {1} vrij.': '{1} is free in the storage.',
+  'Dat is te weinig: de import wacht zodra het vol is.': 'That is too little: the import waits when it is full.',
   'Al eerder geïmporteerd': 'Imported before',
   '{1}, overgeslagen': '{1}, passed over',
   'In de wachtrij zetten': 'Put in the queue',

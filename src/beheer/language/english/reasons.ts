@@ -73,8 +73,22 @@ export const REASONS: Record<string, string> = {
   'Het Excel-bestand is uitgepakt te groot.': 'The Excel file is too large when it is unpacked.',
   'Een Excel-bestand mag {1} MB groot zijn.': 'An Excel file may have {1} MB.',
   'Rij {1} is groter dan {2} tekens.': 'Row {1} is larger than {2} characters.',
-  'Dit is een Excel-bestand van voor 2007 (.xls), of een met een wachtwoord.':
-    'This is an Excel file of before 2007 (.xls), or one with a password.',
+  'Dit is een Excel-bestand van voor 2007 (.xls). Sla het op als Excel-werkmap (.xlsx).':
+    'This is a file of Excel from before 2007 (.xls). Save it as a workbook of Excel (.xlsx).',
+  'Dit Excel-bestand heeft een wachtwoord. Sla het op zonder wachtwoord.':
+    'This workbook has a password. Save it without one.',
+  'Dit is een werkmap van LibreOffice (.ods). Sla haar op als Excel-werkmap (.xlsx).':
+    'This is a workbook of LibreOffice (.ods). Save it as one of Excel (.xlsx).',
+  'Het Excel-bestand is afgekapt: het eind ontbreekt. Kopieer of download het opnieuw.':
+    'The workbook was cut off: its end is not there. Copy or download it again.',
+  'Alle rijen van dit bestand zijn volgens hun kolom resultaat al geïmporteerd.':
+    'All rows of this file were imported before, by their column resultaat.',
+  'Hier staat een foutwaarde van een spreadsheet ({1}). Herstel de cel.':
+    'This is an error of a spreadsheet ({1}). Mend the cell.',
+  'Een spreadsheet heeft dit nummer ingekort ({1}): de cijfers zijn weg. Maak de kolom op als tekst.':
+    'A spreadsheet shortened this number ({1}): its digits are gone. Format the column as text.',
+  'Een RSIN heeft negen cijfers, hier staan er acht. Is een nul vooraan weggevallen? Maak de kolom op als tekst.':
+    'An RSIN has nine digits, these are eight. Was a nought in front lost? Format the column as text.',
   'Wacht op zijn beurt: een andere import gaat voor.': 'Waits for its turn: another import goes first.',
   'Er wachten al {1} imports.': '{1} imports wait already.',
   // of alerts that were not accepted
