@@ -320,40 +320,43 @@ t.test('a report that is being read breaks off when its rows are removed', async
   )
 })
 
-t.test('files are added up before the first byte: a batch is cut where it fits, and what does not is named', async (t) => {
-  const { store } = app.parts
-  const { space } = store
-  t.teardown(() => {
-    store.space = space!
-  })
-  const before = new Set((await Array.fromAsync(store.list())).map(({ key }) => key))
-  let size = 220 // of which 20 are left to others
-  store.space = async () => {
-    const stored = await Array.fromAsync(store.list())
-    const used = stored.reduce((sum, { key, size }) => sum + (before.has(key) ? 0 : size), 0)
-    return { free: size - used, total: 1000 }
-  }
-  const names = await Promise.all(
-    [60, 60, 2000, 60, 60, 60].map((length, n) => givenFile(app, `groot/${n}.bin`, 'x'.repeat(length))),
-  )
-  const uuid = await givenImport(app)
-  await call('POST', `${API}/${uuid}/upload`, csvText(names.map((name) => goodRow(type, name))))
-  await app.runJobs()
-  t.match(await statusOf(uuid), {
-    status: 'active',
-    processed: 4,
-    processedSuccessfully: 3,
-    reason: 'Wacht op ruimte in de opslag: rij 6 (groot/4.bin) vraagt 0,1 kB, vrij is 0,0 kB.',
-  })
-  size = 1000
-  await hurry()
-  await app.runJobs()
-  const { status, rows } = await outcome(app, uuid)
-  t.match(status, { status: 'finished', processedSuccessfully: 5, processedInvalid: 1, reason: null })
-  t.match(rows[2], { opmerking: 'bestandspad: Dit bestand is 2,0 kB, en de opslag is 1,0 kB.' })
-  const stored = (await Array.fromAsync(store.list())).filter(({ key }) => !before.has(key))
-  t.equal(stored.length, 5, 'nothing of another try is left')
-})
+t.test(
+  'files are added up before the first byte: a batch is cut where it fits, and what does not is named',
+  async (t) => {
+    const { store } = app.parts
+    const { space } = store
+    t.teardown(() => {
+      store.space = space!
+    })
+    const before = new Set((await Array.fromAsync(store.list())).map(({ key }) => key))
+    let size = 220 // of which 20 are left to others
+    store.space = async () => {
+      const stored = await Array.fromAsync(store.list())
+      const used = stored.reduce((sum, { key, size }) => sum + (before.has(key) ? 0 : size), 0)
+      return { free: size - used, total: 1000 }
+    }
+    const names = await Promise.all(
+      [60, 60, 2000, 60, 60, 60].map((length, n) => givenFile(app, `groot/${n}.bin`, 'x'.repeat(length))),
+    )
+    const uuid = await givenImport(app)
+    await call('POST', `${API}/${uuid}/upload`, csvText(names.map((name) => goodRow(type, name))))
+    await app.runJobs()
+    t.match(await statusOf(uuid), {
+      status: 'active',
+      processed: 4,
+      processedSuccessfully: 3,
+      reason: 'Wacht op ruimte in de opslag: rij 6 (groot/4.bin) vraagt 0,1 kB, vrij is 0,0 kB.',
+    })
+    size = 1000
+    await hurry()
+    await app.runJobs()
+    const { status, rows } = await outcome(app, uuid)
+    t.match(status, { status: 'finished', processedSuccessfully: 5, processedInvalid: 1, reason: null })
+    t.match(rows[2], { opmerking: 'bestandspad: Dit bestand is 2,0 kB, en de opslag is 1,0 kB.' })
+    const stored = (await Array.fromAsync(store.list())).filter(({ key }) => !before.has(key))
+    t.equal(stored.length, 5, 'nothing of another try is left')
+  },
+)
 
 t.test('a report beside the delete of its import is 404, and never one that lacks rows', async (t) => {
   const { uuid } = await runImport(app, csvText(Array.from({ length: 3 }, () => goodRow(type, 'brief.txt'))))
