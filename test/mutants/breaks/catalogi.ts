@@ -147,14 +147,14 @@ export const CATALOGI: Mutant[] = [
   {
     what: 'ztc-011 published types are not linked to a zaaktype',
     file: 'src/catalogi/zaaktype/create.ts',
-    search: ', ...linkFaults(m, anyPublished(relaties.besluittypen))',
+    search: '    ...linkFaults(m, anyPublished(relaties.besluittypen)),\n',
     replace: '',
     tests: ['test/catalogi/publish.test.ts'],
   },
   {
     what: 'ztc-011 published types are not linked to a besluittype',
     file: 'src/catalogi/besluittypen.ts',
-    search: ', ...linkFaults(m, anyPublished(related))',
+    search: '    ...linkFaults(m, anyPublished(related)),\n',
     replace: '',
     tests: ['test/catalogi/publish.test.ts'],
   },
@@ -175,8 +175,8 @@ export const CATALOGI: Mutant[] = [
   {
     what: 'ztc-013 informatieobjecttypen of another catalogue',
     file: 'src/catalogi/besluittypen.ts',
-    search: '[...otherCatalogusFaults(related, catalogus.id), ',
-    replace: '[',
+    search: '    ...otherCatalogusFaults(related, catalogus.id),\n    ...linkFaults',
+    replace: '    ...linkFaults',
     tests: ['test/catalogi/publish.test.ts'],
   },
   {
