@@ -9,7 +9,7 @@ import { Reference, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import type { Services } from '../services/services.ts'
-import { requireWritable, type ZaakCore, zaakForChange } from './lock.ts'
+import { closedForNotes, requireWritable, type ZaakCore, zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, holdOne, type PartRow, type PartSource, sendAll, sendOne } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
@@ -67,7 +67,7 @@ const routes =
         const faults = await judge(services, veld, url, request.base)
         const made = await remoteRelations.create(request.actor, async (m, remote) => {
           const zaak = await zaakForChange(m, expected(body.zaak), ALLEEN_BIJWERKEN)
-          requireWritable(m, zaak, faults)
+          requireWritable(m, zaak, faults, closedForNotes(app.parts.config))
           return create(m, relatie, zaak, url, remote)
         })
         return reply
@@ -92,7 +92,7 @@ const routes =
       async (request, reply) => {
         const { uuid } = request.params
         await remoteRelations.delete(request.actor, { table: relatie.naam, uuid }, (m) =>
-          deleteRelation(m, relatie, uuid),
+          deleteRelation(m, relatie, uuid, closedForNotes(app.parts.config)),
         )
         return reply.code(204).send()
       },
@@ -150,11 +150,16 @@ async function create(m: Mutation, relatie: Relation, zaak: ZaakCore, url: strin
   return nieuw
 }
 
-async function deleteRelation(m: Mutation, relatie: Relation, uuid: string): Promise<void> {
+async function deleteRelation(
+  m: Mutation,
+  relatie: Relation,
+  uuid: string,
+  closed: ReturnType<typeof closedForNotes>,
+): Promise<void> {
   const { naam, veld } = relatie
   const bron = sourceOf(relatie)
   const { zaak, before: row } = await holdOne(m, bron, uuid, ALLEEN_BIJWERKEN)
-  requireWritable(m, zaak)
+  requireWritable(m, zaak, [], closed)
   await m.sql`delete from ${m.sql(naam)} where id = ${row.id}`
   const oud = bron.toResource(row, m.actor.base)
   const detail = row[veld]

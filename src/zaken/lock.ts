@@ -1,5 +1,6 @@
 // The case of a change: found and locked, so that it does not change or close halfway.
 import { sql } from 'kysely'
+import type { Config } from '../config.ts'
 import type { Actor } from '../core/actor.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { forbiddenNow, type InvalidParam, invalid, notFound, onObject, throwFaults } from '../core/problem.ts'
@@ -77,6 +78,10 @@ export function requireWritable(
   throwFaults([...faults, ...(isArchived(zaak) ? [ARCHIVED] : [])])
   if (closed === 'forced') requireForcedWhenClosed(m, zaak)
 }
+
+/** How a closed case is judged by what tells of it afterwards: servers in use let that through (`NOTES_OF_CLOSED_ZAKEN`). */
+export const closedForNotes = ({ notesOfClosedZaken }: Pick<Config, 'notesOfClosedZaken'>): 'forced' | 'judged' =>
+  notesOfClosedZaken ? 'judged' : 'forced'
 
 /** The same for the case itself, which is changed and removed by force also when it is archived. @throws Problem 403 */
 export function requireForcedWhenClosed({ actor }: Pick<Mutation, 'actor'>, zaak: ZaakCore): void {

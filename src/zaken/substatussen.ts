@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import type { Config } from '../config.ts'
 import type { Mutation } from '../core/mutate.ts'
 import { fault, invalid, onObject, throwFaults } from '../core/problem.ts'
 import { expected, one } from '../database/rows.ts'
@@ -9,7 +10,7 @@ import { isFuture } from '../http/formats.ts'
 import { Moment, Text, Url, Uuid } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
-import { requireWritable, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
+import { closedForNotes, requireWritable, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, type PartRow, paged, sendOne, sendPage } from './part-queries.ts'
 import { recordBelow } from './records.ts'
 import { AANMAKEN, access, LEZEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
@@ -85,7 +86,7 @@ export const substatussen: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const { body } = request
       const made = await app.mutate(request.actor, async (m) =>
-        createSubstatus(m, await zaakForChange(m, body.zaak, TOEVOEGEN), body, app.parts.config.jwtLeeway),
+        createSubstatus(m, await zaakForChange(m, body.zaak, TOEVOEGEN), body, app.parts.config),
       )
       return reply.code(201).header('location', made.url).send(made)
     },
@@ -101,11 +102,11 @@ export const substatussen: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-async function createSubstatus(m: Mutation, zaak: ZaakCore, input: Static<typeof Input>, leeway: number) {
-  if (input.tijdstip && isFuture(input.tijdstip, leeway))
+async function createSubstatus(m: Mutation, zaak: ZaakCore, input: Static<typeof Input>, config: Config) {
+  if (input.tijdstip && isFuture(input.tijdstip, config.jwtLeeway))
     throwFaults([fault('tijdstip', 'date-in-future', 'Dit moment ligt in de toekomst.')])
   const statusId = await findStatus(m, zaak, input.status)
-  requireWritable(m, zaak)
+  requireWritable(m, zaak, [], closedForNotes(config))
   const made = one(
     await m.sql<{ uuid: string }[]>`
     insert into substatus (zaak_id, status_id, omschrijving, tijdstip, doelgroep)

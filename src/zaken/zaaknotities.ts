@@ -12,7 +12,7 @@ import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { CursorQuery, contains, Page, PageQuery } from '../http/page.ts'
 import { timeZone } from '../lib/day.ts'
-import { requireWritable, zaakForChange } from './lock.ts'
+import { closedForNotes, requireWritable, zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, holdOne, type PartRow, paged, sendOne, sendPage } from './part-queries.ts'
 import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
 import { Params, withoutDefaults } from './zaak/columns.ts'
@@ -73,7 +73,11 @@ export const source = paged<Row, ReturnType<typeof toZaaknotitie>>({
   toResource: toZaaknotitie,
 })
 
+type Closed = ReturnType<typeof closedForNotes>
+
 export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
+  const closed = () => closedForNotes(app.parts.config)
+
   app.get(
     '/zaaknotities',
     { config: access(LEZEN), schema: { querystring: Filter, response: { 200: Page(Zaaknotitie) } } },
@@ -90,7 +94,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
         m.unrecorded('the standard keeps no record of notes')
         await refuseBeforeSwitch(m)
         const zaak = await zaakForChange(m, body.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
-        requireWritable(m, zaak)
+        requireWritable(m, zaak, [], closed())
         const values = { ...toRow(body), onderwerp: body.onderwerp, tekst: body.tekst, zaakId: zaak.id }
         const row = await m.trx.insertInto('zaaknotitie').values(values).returning('uuid').executeTakeFirstOrThrow()
         const note = expected(await findOne(m.read, source, row.uuid))
@@ -113,13 +117,13 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/zaaknotities/:uuid',
     { config: access(ALLEEN_BIJWERKEN), schema: { params: Params, body: InputPut, response: { 200: Zaaknotitie } } },
-    async (request) => app.mutate(request.actor, (m) => change(m, request.params.uuid, request.body)),
+    async (request) => app.mutate(request.actor, (m) => change(m, request.params.uuid, request.body, closed())),
   )
 
   app.patch(
     '/zaaknotities/:uuid',
     { config: access(ALLEEN_BIJWERKEN), schema: { params: Params, body: InputPatch, response: { 200: Zaaknotitie } } },
-    async (request) => app.mutate(request.actor, (m) => change(m, request.params.uuid, request.body)),
+    async (request) => app.mutate(request.actor, (m) => change(m, request.params.uuid, request.body, closed())),
   )
 
   app.delete(
@@ -129,7 +133,7 @@ export const zaaknotities: FastifyPluginAsyncTypebox = async (app) => {
       await app.mutate(request.actor, async (m) => {
         m.unrecorded('the standard keeps no record of notes')
         await refuseBeforeSwitch(m)
-        const row = await holdZaaknotitie(m, request.params.uuid)
+        const row = await holdZaaknotitie(m, request.params.uuid, closed())
         touch(m, 'destroy', row)
         await m.trx.deleteFrom('zaaknotitie').where('id', '=', row.id).execute()
       })
@@ -163,15 +167,15 @@ function conditions(filter: Record<string, string>, base: string): RawBuilder<un
   return found
 }
 
-async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch>) {
+async function change(m: Mutation, uuid: string, given: Static<typeof InputPatch>, closed: Closed) {
   m.unrecorded('the standard keeps no record of notes')
   await refuseBeforeSwitch(m)
-  const row = await holdZaaknotitie(m, uuid)
+  const row = await holdZaaknotitie(m, uuid, closed)
   if (row.status !== 'concept') throw invalid('status', 'invalid', 'Een definitieve notitie wijzigt niet meer.')
   const zaak = given.gerelateerdAan
     ? await zaakForChange(m, given.gerelateerdAan, ALLEEN_BIJWERKEN, 'gerelateerdAan')
     : undefined
-  if (zaak) requireWritable(m, zaak)
+  if (zaak) requireWritable(m, zaak, [], closed)
   const values = {
     ...toRow(given),
     ...(zaak && { zaakId: zaak.id }),
@@ -190,9 +194,9 @@ function touch(m: Mutation, actie: Actie, { uuid, zaakUuid }: Row): void {
 }
 
 /** The note for a change, with its case held. */
-async function holdZaaknotitie(m: Mutation, uuid: string): Promise<Row> {
+async function holdZaaknotitie(m: Mutation, uuid: string, closed: Closed): Promise<Row> {
   const { zaak, before } = await holdOne(m, source, uuid, ALLEEN_BIJWERKEN)
-  requireWritable(m, zaak)
+  requireWritable(m, zaak, [], closed)
   return before
 }
 

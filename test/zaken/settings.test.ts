@@ -1,6 +1,6 @@
 // What an operator chooses for cases: how their numbers are made, and whether values are held against their specificatie.
 import t from 'tap'
-import { givenZaaktype, type TestApp, testApp } from '../app.ts'
+import { givenClient, givenZaaktype, type TestApp, testApp, uuidOf } from '../app.ts'
 import { faultsOf, givenPart, givenZaak, made, ZAKEN } from './given.ts'
 
 const DIT_YEAR = new Date().getUTCFullYear()
@@ -117,4 +117,22 @@ t.test('ROL_NNP_ID_TAKES_KVK: a KVK number is kept where an RSIN belongs', async
   t.same(faultsOf(await post('123456789')), ['betrokkeneIdentificatie.innNnpId: invalid'])
   t.same(faultsOf(await post('1234567')), ['betrokkeneIdentificatie.innNnpId: invalid'])
   t.match(faultsOf(await post('12345678', 'natuurlijk_persoon')), ['betrokkeneIdentificatie.inpBsn: invalid'])
+})
+
+t.test('NOTES_OF_CLOSED_ZAKEN: notes of a closed case ask for no force, those of an archived one stay', async (t) => {
+  const test = await testApp(t, { NOTES_OF_CLOSED_ZAKEN: 'true' })
+  const zaaktype = await givenZaaktype(test)
+  const zaak = await givenZaak(test, { zaaktype })
+  const scopes = ['zaken.bijwerken', 'zaken.lezen']
+  const right = { component: 'zrc', scopes, typeUuid: uuidOf(zaaktype), typeUrl: zaaktype, max: 'zeer_geheim' }
+  const as = await givenClient(test, 'balie', [right])
+  const note = { gerelateerdAan: zaak.url, onderwerp: 'Bel', tekst: 'Terugbellen' }
+  await test.database.sql`update zaak set einddatum = '2026-03-06'`
+  const { url } = made(await test.call('POST', `${ZAKEN}/zaaknotities`, note, { as }))
+  t.equal((await test.call('PATCH', url, { tekst: 'x' }, { as })).status, 200)
+  await test.database.sql`update zaak set archiefstatus = 'gearchiveerd'`
+  for (const method of ['PATCH', 'DELETE'])
+    t.same(faultsOf(await test.call(method, url, method === 'PATCH' ? { tekst: 'y' } : undefined, { as })), [
+      'nonFieldErrors: zaak-archiefstatus-invalid',
+    ])
 })

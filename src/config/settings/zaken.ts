@@ -48,6 +48,17 @@ export const ZAKEN = {
       help: 'Formulieren sturen soms een KVK-nummer van acht cijfers waar het RSIN van een niet-natuurlijk persoon hoort. Aan: het wordt bewaard zoals het komt. Uit: het wordt geweigerd.',
     }),
   }),
+  notesOfClosedZaken: Type.Boolean({
+    env: 'NOTES_OF_CLOSED_ZAKEN',
+    default: false,
+    description:
+      'true: zaaknotities, substatussen, contactmomenten and verzoeken of a closed case ask for no zaken.geforceerd-bijwerken, as in Open Zaak',
+    ...pages({
+      group: 'Zaken',
+      label: 'Notities en contacten bij afgesloten zaken',
+      help: 'Notities, substatussen, contactmomenten en verzoeken bij een zaak die is afgesloten. Uit: dat vraagt het recht geforceerd bijwerken. Aan: bijwerken is genoeg, zoals in Open Zaak. Bij een gearchiveerde zaak kan het nooit.',
+    }),
+  }),
   relateWithoutRights: Type.Boolean({
     env: 'RELATE_WITHOUT_RIGHTS',
     default: false,

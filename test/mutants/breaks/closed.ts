@@ -41,14 +41,26 @@ const GATE = [
     search: '  if (rows.length === 0) return\n  requireWritable(m, zaak)',
   },
   { what: 'a new klantcontact', file: 'klantcontacten.ts', search: '  requireWritable(m, zaak, isAhead' },
-  { what: 'a new substatus', file: 'substatussen.ts', search: '  requireWritable(m, zaak)\n' },
-  { what: 'a new note', file: 'zaaknotities.ts', search: '        requireWritable(m, zaak)\n        const values' },
-  { what: 'a note that comes', file: 'zaaknotities.ts', search: '  if (zaak) requireWritable(m, zaak)' },
-  { what: 'a changed or removed note', file: 'zaaknotities.ts', search: '  requireWritable(m, zaak)\n  return before' },
+  {
+    what: 'a new substatus',
+    file: 'substatussen.ts',
+    search: '  requireWritable(m, zaak, [], closedForNotes(config))\n',
+  },
+  {
+    what: 'a new note',
+    file: 'zaaknotities.ts',
+    search: '        requireWritable(m, zaak, [], closed())\n        const values',
+  },
+  { what: 'a note that comes', file: 'zaaknotities.ts', search: '  if (zaak) requireWritable(m, zaak, [], closed)' },
+  {
+    what: 'a changed or removed note',
+    file: 'zaaknotities.ts',
+    search: '  requireWritable(m, zaak, [], closed)\n  return before',
+  },
   {
     what: 'a removed contactmoment or verzoek',
     file: 'customer-relations.ts',
-    search: '  requireWritable(m, zaak)\n  await m.sql`delete',
+    search: '  requireWritable(m, zaak, [], closed)\n  await m.sql`delete',
   },
   {
     what: 'a removed zaakbesluit',
@@ -89,7 +101,7 @@ export const CLOSED: Mutant[] = [
   {
     what: 'an archived case has not a new contactmoment or verzoek',
     file: 'src/zaken/customer-relations.ts',
-    search: '          requireWritable(m, zaak, faults)',
+    search: '          requireWritable(m, zaak, faults, closedForNotes(app.parts.config))',
     replace: '          throwFaults(faults)',
     tests: ['test/zaken/customer-relations.test.ts'],
   },

@@ -159,6 +159,9 @@ export const settings: Record<string, string> = {
   'KVK-nummer als innNnpId van een rol': 'KVK number as innNnpId of a role',
   'Formulieren sturen soms een KVK-nummer van acht cijfers waar het RSIN van een niet-natuurlijk persoon hoort. Aan: het wordt bewaard zoals het komt. Uit: het wordt geweigerd.':
     'Forms sometimes send a KVK number of eight digits where the RSIN of an organisation belongs. On: it is kept as it comes. Off: it is refused.',
+  'Notities en contacten bij afgesloten zaken': 'Notes and contacts of closed cases',
+  'Notities, substatussen, contactmomenten en verzoeken bij een zaak die is afgesloten. Uit: dat vraagt het recht geforceerd bijwerken. Aan: bijwerken is genoeg, zoals in Open Zaak. Bij een gearchiveerde zaak kan het nooit.':
+    'Notes, substatussen, contactmomenten and verzoeken of a case that is closed. Off: that asks for the right geforceerd bijwerken. On: bijwerken is enough, as in Open Zaak. Of an archived case it is never possible.',
   'Zaken verbinden zonder rechten op de andere zaak': 'Relating cases without rights on the other case',
   'Een hoofdzaak of gerelateerde zaak wijzigt mee als een andere zaak haar noemt. Uit: dat vraagt rechten op beide zaken. Aan: alleen op de zaak die haar noemt, zoals in Open Zaak.':
     'A hoofdzaak or gerelateerde zaak changes along when another case names it. Off: that asks for rights on both cases. On: only on the case that names it, as in Open Zaak.',
