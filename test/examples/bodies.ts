@@ -160,7 +160,7 @@ async function tryNotificaties(t: Parameters<typeof subscriber>[0], tried: Tried
   })
 }
 
-async function conformanceLines(): Promise<Line[]> {
+export async function conformanceLines(): Promise<Line[]> {
   const lines: Line[] = []
   const files = await Array.fromAsync(glob('*.ts', { cwd: new URL('../conformance', import.meta.url).pathname }))
   for (const file of files.sort()) {
