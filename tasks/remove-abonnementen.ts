@@ -11,9 +11,14 @@ declare global {
   }
 }
 
+const AGAIN_MS = 60_000
+
 export function removeAbonnementen(database: Database): Task {
-  return async (_payload, { logger }) => {
-    const count = await deleteEndedAbonnementen(database)
-    if (count > 0) logger.info(`removed ${count} abonnementen`)
+  return async (_payload, { logger, addJob }) => {
+    const { gone, left } = await deleteEndedAbonnementen(database)
+    if (gone > 0) logger.info(`removed ${gone} abonnementen`)
+    if (left === 0) return
+    const runAt = new Date(Date.now() + AGAIN_MS)
+    await addJob('remove-abonnementen', {}, { jobKey: 'remove-abonnementen', runAt })
   }
 }

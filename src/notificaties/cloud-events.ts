@@ -8,8 +8,8 @@ import type { Message } from './claims.ts'
 
 export const CLOUD_EVENT = 'application/cloudevents+json'
 
-/** The largest of `sequencetype` Integer, after which its numbers begin again at 1. */
-const LARGEST_SEQUENCE = 2 ** 31 - 1
+/** Digits of a place in the sequence, so that places sort as text. They have gaps, which `sequencetype` Integer must not have. */
+const SEQUENCE_DIGITS = 19
 
 type Settings = Pick<Config, 'cloudEventsProfile' | 'cloudEventsSource' | 'notificationsSource'> &
   Parameters<typeof ownAddress>[0]
@@ -29,8 +29,7 @@ export function eventBody(config: Settings, message: Message, number: number): R
     specversion: '1.0',
     id: uuid,
     source,
-    ...(byProfile &&
-      number > 0 && { sequence: String(((number - 1) % LARGEST_SEQUENCE) + 1), sequencetype: 'Integer' }),
+    ...(byProfile && number > 0 && { sequence: String(number).padStart(SEQUENCE_DIGITS, '0') }),
   }
   const subject = resourceUrl.split('/').at(-1)
   if (cloudevent === null)

@@ -198,8 +198,11 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
       const asked = await ask(uuid, given, request.body, request.base)
       const how = { einde: 'mag-niet', event: 'bijgewerkt', asked } as const
       const answer = await app.mutate(request.actor, (m) =>
-        changeWithStatus(m, uuid, given, status, how, async (kern) => {
-          if (rollen) await replaceRollen(m, kern, rollen, asked.typen, app.parts.config)
+        // In the order in which the standard has them told.
+        changeWithStatus(m, uuid, given, status, how, {
+          last: async (kern) => {
+            if (rollen) await replaceRollen(m, kern, rollen, asked.typen, app.parts.config)
+          },
         }),
       )
       return send(request, reply, { ...answer, rollen: [] }, { rollen: rollenOf(app.read, uuid, request.base) })
@@ -219,10 +222,12 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         app.mutate(request.actor, async (m) => {
           let resultaat!: Static<typeof Resultaat>
           const how = { einde: 'moet', event: 'afgesloten', asked: { ...asked, objects } } as const
-          const changed = await changeWithStatus(m, uuid, given, request.body.status, how, async (kern) => {
-            resultaat = await within('resultaat', () =>
-              createResultaat(m, kern, readInput(ResultaatPart, request.body.resultaat), asked.typen, objects),
-            )
+          const changed = await changeWithStatus(m, uuid, given, request.body.status, how, {
+            between: async (kern) => {
+              resultaat = await within('resultaat', () =>
+                createResultaat(m, kern, readInput(ResultaatPart, request.body.resultaat), asked.typen, objects),
+              )
+            },
           })
           return { ...changed, resultaat }
         }),
@@ -268,14 +273,17 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     ])
   }
 
-  /** The case first, then what lies between, then the status. Each asks for its own rights; `STATUS_ZETTEN` is for the whole. */
+  /**
+   * The case first, then what lies between, then the status, then what comes last. Each asks for its own rights; `STATUS_ZETTEN` is for
+   * the whole.
+   */
   async function changeWithStatus(
     m: Mutation,
     uuid: string,
     given: ZaakPatch,
     status: object,
     { einde, event, asked }: { einde: Closing; event: string; asked: Asked },
-    between: (kern: ZaakCore) => Promise<void> = async () => {},
+    { between, last }: Partial<Record<'between' | 'last', (kern: ZaakCore) => Promise<void>>> = {},
   ) {
     const before = await holdZaak(m, uuid)
     if (!before) throw notFound()
@@ -283,8 +291,9 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     const { faults, zaaktypen, typen } = asked
     await within('zaak', () => changeZaak(m, uuid, 'partial_update', given, settings(), faults, zaaktypen))
     const kern = expected(await holdZaak(m, uuid))
-    await between(kern)
+    await between?.(kern)
     const set = await setStatus(m, kern, status, einde, typen, asked)
+    await last?.(kern)
     const after = await zaakOf(m, kern)
     announce(m, kern, event, after)
     return { ...after, status: set }

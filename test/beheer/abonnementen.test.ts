@@ -27,6 +27,10 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
     t.match(await main(), 'Er zijn nog geen abonnementen')
     await tab.click('main a:has-text("Nieuw abonnement")')
     t.same(await accessibilityFaults(tab), [])
+    await tab.fill('#veld-auth', 'x')
+    await submit('Opslaan')
+    t.match(await main(), 'Kies of berichten worden gestuurd of opgehaald')
+    await tab.selectOption('#veld-aflevering', 'sturen')
     await tab.fill('#veld-callbackUrl', 'http://intern.example/x')
     await tab.fill('#veld-auth', 'Bearer fout')
     await submit('Opslaan')
@@ -47,7 +51,7 @@ t.test('abonnementen and kanalen', await needsBrowser(), async (t) => {
 
   t.test('one without a callback tells what waits and when it was fetched', async (t) => {
     const kanalen = [{ naam: 'documenten' }]
-    const { url } = (await test.call('POST', '/notificaties/api/v1/abonnement', { kanalen })).body
+    const { url } = (await test.call('POST', '/notificaties/api/v1/abonnement', { callbackUrl: '', kanalen })).body
     const path = `/abonnementen/${url.split('/').at(-1)}`
     await givenChange(test)
     await goto(path)

@@ -228,6 +228,26 @@ t.test('abonnement', async (t) => {
     t.equal((await call('POST', `${API}/abonnement`, { ...abonnement, kanalen })).status, 201)
   })
 
+  t.test('only an explicit empty callbackUrl makes one that is fetched', async (t) => {
+    const made = await call('POST', `${API}/abonnement`, abonnement)
+    t.equal(made.status, 201)
+    const { callbackUrl: _, ...without } = abonnement
+    for (const body of [
+      without,
+      { ...without, callbackUrl: null },
+      { ...without, callbackURL: abonnement.callbackUrl },
+    ])
+      for (const [method, url] of [
+        ['POST', `${API}/abonnement`],
+        ['PUT', made.body.url],
+      ] as const) {
+        const { status } = await call(method, url, body)
+        t.equal(status, 400, `${method} ${JSON.stringify(body)}`)
+      }
+    t.equal((await call('PATCH', made.body.url, { callbackUrl: null })).status, 400)
+    t.equal((await call('GET', made.body.url)).body.callbackUrl, abonnement.callbackUrl)
+  })
+
   t.test('a callback that does not behave is explained', async (t) => {
     for (const [open, guarded, fault] of [
       [200, 200, 'callbackUrl: no-auth-on-callback-url'],
@@ -244,8 +264,8 @@ t.test('abonnement', async (t) => {
       if (fault) t.match(answer.body.invalidParams[0].reason, /: mislukt\.$/, 'one word, whatever came back')
     }
     const gone = await call('POST', `${API}/abonnement`, { ...abonnement, callbackUrl: 'http://127.0.0.1:1/x' })
-    t.strictSame(faultsOf(gone), ['callbackUrl: no-auth-on-callback-url'])
-    t.match(gone.body.invalidParams[0].reason, /: mislukt\.$/, 'also when there was nobody')
+    t.strictSame(faultsOf(gone), ['nonFieldErrors: invalid-callback-url'])
+    t.match(gone.body.invalidParams[0].reason, /geen antwoord: de verbinding werd geweigerd\.$/)
   })
 })
 

@@ -156,7 +156,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         summary: 'Een import beginnen',
         description:
-          'Toevoeging aan de standaard. Een import is pending tot het bestand er is (upload), active tot alle rijen zijn verwerkt, en eindigt als finished, of als error wanneer hij is geannuleerd of is gestopt. Staan er al zoveel open als mag (gewoonlijk één), dan is het 400 existing-import-started, tenzij met wachten=true.',
+          'Toevoeging aan de standaard. Een import is pending tot het bestand er is (upload), active tot alle rijen zijn verwerkt, en eindigt als finished, of als error wanneer hij is geannuleerd of is gestopt. Staan er al zoveel open als mag (gewoonlijk één), dan is het 400 existing-import-started, tenzij met wachten=true. Van een import krijgt niemand bericht: er gaan geen notificaties uit. Het rapport noemt de documenten.',
         querystring: CreateQuery,
         response: { 201: Created },
       },

@@ -1,14 +1,21 @@
 // The probe of a callback, before an abonnement is stored: without credentials it has to refuse (401 or 403), with them it has to
 // accept. It is made outside any transaction, to addresses that services/addresses.ts allows. Who asks for it learns whether the
-// callback behaves, and nothing of what came back: that is for those who may read the log and the pages.
+// callback behaves, and why no answer came; nothing of what came back: that is for those who may read the log and the pages.
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { FieldCode } from '../../core/codes.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { type InvalidParam, Problem } from '../../core/problem.ts'
+import { type InvalidParam, onObject, Problem } from '../../core/problem.ts'
 import { forClients } from '../../services/addresses.ts'
-import { type Agent, type FailureKind, failureCode, failureKind, sendWithin } from '../../services/transport.ts'
+import {
+  type Agent,
+  clientReason,
+  type FailureKind,
+  failureCode,
+  failureKind,
+  sendWithin,
+} from '../../services/transport.ts'
 import { ownName } from '../../telemetry/current-organisation.ts'
 
 const TERM_MS = 10_000
@@ -84,7 +91,10 @@ export function probeCallback(
   const fault = (name: string, code: FieldCode, should: string, { status, kind, nodeCode }: Asked): InvalidParam[] => {
     const { host } = new URL(callbackUrl)
     log.info({ host, code, ...(kind ? { kind, nodeCode } : { status }) }, 'a callback does not behave: no abonnement')
-    return [{ name, code, reason: `${should}: mislukt.` }]
+    // That nobody is there says nothing of whether it is protected.
+    return kind
+      ? [onObject('invalid-callback-url', `De callback gaf geen antwoord: ${clientReason(kind)}.`)]
+      : [{ name, code, reason: `${should}: mislukt.` }]
   }
   return withinLimit(async () => {
     if (config.notificatiesTestCallbackAuth) {

@@ -4,8 +4,9 @@ import { LIMITS } from '../../core/limits.ts'
 import { fault, type InvalidParam, invalid, throwFaults } from '../../core/problem.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import type { ReadDb } from '../../database/database.ts'
-import { inOwnForm } from '../../http/links.ts'
+import { inOwnForm, ownAddress, resolveLink } from '../../http/links.ts'
 import { sourcesIn } from '../../http/numbers.ts'
+import { UUID_PATTERN } from '../../lib/uuid.ts'
 import { OF_THE_MESSAGE, sameName, unknownFilters, withNamesOfTheMessage } from '../kenmerken.ts'
 import { callbackFaults } from './callback.ts'
 
@@ -47,10 +48,16 @@ type Given = {
 
 /**
  * What can be judged without asking the callback.
+ * @param address of our answers
  * @returns the kanalen that were given, with their ids
  * @throws Problem 400 with all faults
  */
-export async function judge(db: ReadDb, config: Config, given: Given): Promise<KnownGroup[]> {
+export async function judge(
+  db: ReadDb,
+  config: Config,
+  given: Given,
+  address: string = ownAddress(config),
+): Promise<KnownGroup[]> {
   const names = [...new Set((given.kanalen ?? []).map(({ naam }) => naam))]
   const known = names.length
     ? await db.selectFrom('kanaal').select(['id', 'naam', 'filters', 'own']).where('naam', 'in', names).execute()
@@ -75,8 +82,8 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
     // These two have the names that clients know from other services, without a place in the list; so the reason tells it.
     if (!kanaal) faults.push({ name: 'naam', code: 'kanaal_naam', reason: `Kanaal ${naam} bestaat niet.` })
     else {
-      const texts = withNamesOfTheMessage(filterTexts(filters), kanaal.filters)
-      faults.push(...filterFaults(`kanalen.${index}.filters`, texts, kanaal))
+      const texts = withNamesOfTheMessage(filterTexts(filters, kanaal.own), kanaal.filters)
+      faults.push(...filterFaults(`kanalen.${index}.filters`, texts, { ...kanaal, address }))
       groups.push({ kanaalId: kanaal.id, filters: texts as Record<string, string> })
     }
   }
@@ -86,9 +93,9 @@ export async function judge(db: ReadDb, config: Config, given: Given): Promise<K
 
 /**
  * The values as they are kept: numbers and booleans as text, as everywhere, and no blanks around a text or a member of a list.
- * Messages name what is ours by the address of answers.
+ * Messages name what is ours by the address of answers, with uuids in small letters.
  */
-function filterTexts(filters: Record<string, unknown>): Record<string, unknown> {
+function filterTexts(filters: Record<string, unknown>, own: boolean): Record<string, unknown> {
   const sources = sourcesIn(filters)
   return Object.fromEntries(
     Object.entries(filters).map(([naam, value]) => {
@@ -101,7 +108,9 @@ function filterTexts(filters: Record<string, unknown>): Record<string, unknown> 
               .split(',')
               .map((one) => one.trim())
               .join(',')
-          : inOwnForm(value.trim()),
+          : own
+            ? inOwnForm(value.trim()).replace(UUID_AT_END, (uuid) => uuid.toLowerCase())
+            : inOwnForm(value.trim()),
       ]
     }),
   )
@@ -110,7 +119,7 @@ function filterTexts(filters: Record<string, unknown>): Record<string, unknown> 
 function filterFaults(
   name: string,
   filters: Record<string, unknown>,
-  kanaal: { naam: string; filters: readonly string[]; own: boolean },
+  kanaal: OfKanaal & { filters: readonly string[] },
 ): InvalidParam[] {
   const entries = Object.entries(filters)
   if (entries.length > MAX_FILTERS)
@@ -137,11 +146,7 @@ function filterFaults(
 }
 
 /** What lets no message through, whatever comes: its subscriber would wait for nothing, and be told nothing. */
-function neverFitting(
-  name: string,
-  filters: Record<string, string>,
-  kanaal: { naam: string; own: boolean },
-): InvalidParam[] {
+function neverFitting(name: string, filters: Record<string, string>, kanaal: OfKanaal): InvalidParam[] {
   const never = (naam: string, reason: string): InvalidParam => ({
     name: `${name}.${naam.slice(0, 100)}`,
     code: 'invalid',
@@ -150,15 +155,54 @@ function neverFitting(
   const asked = new Map<string, string>()
   return Object.entries(filters).flatMap(([naam, value]) => {
     if (value === '*') return []
-    if (OF_THE_MESSAGE.includes(naam))
-      return value.split(',').includes('') ? [never(naam, 'het noemt een lege waarde')] : []
+    if (OF_THE_MESSAGE.includes(naam)) {
+      if (value.split(',').includes('')) return [never(naam, 'het noemt een lege waarde')]
+      const known = kanaal.own ? (naam === '#actie' ? ACTIES : RESOURCES[kanaal.naam]) : undefined
+      const unknown = value.split(',').filter((one) => one !== '*' && known && !known.includes(one))
+      return unknown.length === 0
+        ? []
+        : [never(naam, `${unknown.join(', ').slice(0, 100)} is geen van ${known?.join(', ')}`)]
+    }
     const other = asked.get(sameName(naam)) ?? value
     asked.set(sameName(naam), value)
     if (other !== value) return [never(naam, 'hetzelfde kenmerk staat er ook met een andere waarde')]
     const wanted = kanaal.own ? kenmerkKind(naam) : undefined
-    return wanted && !wanted.test(value) ? [never(naam, wanted.reason)] : []
+    if (wanted && !wanted.test(value)) return [never(naam, wanted.reason)]
+    const isNothing = wanted === URL_OF_TYPE && resolveLink(value, kanaal.address).kind === 'nothing'
+    return isNothing ? [never(naam, 'op dit adres van deze dienst staat niets')] : []
   })
 }
+
+type OfKanaal = { naam: string; own: boolean /** Our own. */; address: string }
+
+/** What messages of our kanalen are about, and what happened: of the standard, and of cloud events. */
+const RESOURCES: Record<string, readonly string[]> = {
+  zaken: [
+    ...['zaak', 'status', 'substatus', 'resultaat', 'rol', 'zaakeigenschap', 'zaakobject', 'zaakinformatieobject'],
+    ...['zaakbesluit', 'klantcontact', 'zaakcontactmoment', 'zaakverzoek'],
+  ],
+  documenten: ['enkelvoudiginformatieobject', 'gebruiksrechten', 'verzending'],
+  besluiten: ['besluit', 'besluitinformatieobject'],
+  zaaktypen: ['zaaktype'],
+  informatieobjecttypen: ['informatieobjecttype'],
+  besluittypen: ['besluittype'],
+  autorisaties: ['applicatie'],
+}
+const ACTIES = [
+  ...[
+    'create',
+    'update',
+    'partial_update',
+    'destroy',
+    'gemuteerd',
+    'geopend',
+    'verwijderd',
+    'geregistreerd',
+    'opgeschort',
+  ],
+  ...['bijgewerkt', 'verlengd', 'afgesloten', 'verwerkt'],
+]
+const UUID_AT_END = new RegExp(`${UUID_PATTERN}$`, 'i')
 
 type Kind = { test: (value: string) => boolean; reason: string }
 const ORGANISATIE: Kind = { test: (value) => /^\d{9}$/.test(value), reason: 'een organisatie heeft negen cijfers' }

@@ -35,14 +35,11 @@ const AbonnementKanaal = Type.Object({
   ),
 })
 const AbonnementInput = Type.Object({
-  callbackUrl: Type.Optional(
-    Type.String({
-      format: 'uri',
-      maxLength: 2000,
-      default: '',
-      description: 'Zonder callback haalt de ontvanger de berichten op: zie …/berichten.',
-    }),
-  ),
+  callbackUrl: Type.String({
+    format: 'uri',
+    maxLength: 2000,
+    description: 'Alleen een lege tekst ("") zegt dat de ontvanger de berichten ophaalt: zie …/berichten.',
+  }),
   auth: Type.Optional(
     Type.String({ maxLength: MAX_AUTH, default: '', writeOnly: true, description: 'Verplicht bij een callback.' }),
   ),
@@ -122,10 +119,10 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
     { config: subscribeAccess, schema: { body: AbonnementInput, response: { 201: Abonnement } } },
     async (request, reply) => {
       const { body } = request
-      const kanalen = await judge(app.read, config, body)
+      const kanalen = await judge(app.read, config, body, request.base)
       if (kanalen.length === 0)
         throwFaults([{ name: 'kanalen', code: 'required', reason: 'Noem ten minste een kanaal.' }])
-      const { callbackUrl = '', auth = '', sendCloudevents: cloudevents = false } = body
+      const { callbackUrl, auth = '', sendCloudevents: cloudevents = false } = body
       throwFaults(authFaults(callbackUrl, auth))
       if (callbackUrl !== '' && (await isBuiltIn())) throwFaults(await probeCallback(probe(), callbackUrl, auth))
       const abonnement = await app.mutate(request.actor, async (m) => {
@@ -211,7 +208,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
   async function change(actor: Mutation['actor'], uuid: string, given: AbonnementPatch) {
     const row = await requireAbonnement(app.read, uuid)
     requireOwner(actor, row.applicatieUuid)
-    const kanalen = await judge(app.read, config, given)
+    const kanalen = await judge(app.read, config, given, actor.base)
     requireSecretFor(row, given)
     const stored = row.authenticatie === 'header' ? box.open(row.auth, subscriberOwner(row.uuid)) : undefined
     const callbackUrl = given.callbackUrl ?? row.callbackUrl

@@ -210,16 +210,18 @@ async function writeKanalen(m: Mutation, abonnementId: number, groups: KnownGrou
 const PORTION = 5000
 
 /**
- * Removes what deleted abonnementen left: their deliveries in portions, then themselves. Running it again is harmless.
- * @returns how many abonnementen are gone
+ * Removes what deleted abonnementen left: their deliveries in portions, then themselves. What is in flight stays until it is recorded.
+ * Running it again is harmless.
+ * @returns how many abonnementen are gone, and how many stay for what is in flight
  */
-export async function deleteEndedAbonnementen({ sql }: Database): Promise<number> {
+export async function deleteEndedAbonnementen({ sql }: Database): Promise<{ gone: number; left: number }> {
   const deleted = await sql<{ id: number }[]>`select id from abonnement where deleted_at is not null`
   let gone = 0
   for (const { id } of deleted) {
     // Each state has an index of its own, used for its order: the table from its beginning would be dead rows, more at every portion.
     for (const waiting of [
-      sql`status = 'gepland' order by hoofd_object_uuid, notificatie_id`,
+      sql`status = 'gepland' and (claimed_by is null or not exists (select from worker w where w.id = claimed_by))
+        order by hoofd_object_uuid, notificatie_id`,
       sql`status = 'mislukt' order by notificatie_id`,
     ]) {
       for (let removed = PORTION; removed === PORTION; ) {
@@ -235,5 +237,5 @@ export async function deleteEndedAbonnementen({ sql }: Database): Promise<number
         union all select from delivery l where l.abonnement_id = a.id and l.status = 'mislukt')`
     gone += count
   }
-  return gone
+  return { gone, left: deleted.length - gone }
 }

@@ -56,7 +56,7 @@ export async function deleteZaak(m: Mutation, uuid: string): Promise<void> {
       url: link(base, 'zaak', one.uuid),
       uuid: one.uuid,
       weergave: zaakLabel(one),
-      kanaal: one.id === kern.id ? zakenKanaal(kern, base) : null,
+      kanaal: zakenKanaal(one, base),
       oud: one.id === kern.id ? oud : null,
       nieuw: null,
       spoor: 'wis',

@@ -1,5 +1,15 @@
 // Subscriptions.
 export const abonnementen: Record<string, string> = {
+  'Sturen of ophalen?': 'Send or fetch?',
+  'Sturen: berichten gaan naar een adres van de ontvanger. Ophalen: de ontvanger vraagt ze met de API.':
+    'Send: messages go to an address of the receiver. Fetch: the receiver asks for them with the API.',
+  Sturen: 'Send',
+  'Het adres waar berichten heen gaan. Het begint met https://. Alleen bij sturen.':
+    'The address to which messages go. It begins with https://. Only when they are sent.',
+  'Kies of berichten worden gestuurd of opgehaald.': 'Choose whether messages are sent or fetched.',
+  'Vul het adres in waar berichten heen gaan.': 'Fill in the address to which messages go.',
+  'Kies de applicatie die de berichten ophaalt: zonder kan niemand ze lezen.':
+    'Choose the application that fetches the messages: without one nobody can read them.',
   'Er is niets opgeslagen. Hieronder staat wat er niet klopt.': 'Nothing has been saved. Below you see what is wrong.',
   'Het abonnement krijgt een bericht als ten minste één groep past. Binnen een groep moeten alle filters kloppen; zonder filters past alles op het kanaal. Elk bericht gaat één keer, hoeveel groepen ook passen.':
     'The subscription receives a message when at least one group matches. Within a group all filters must match; without filters everything on the channel matches. Each message goes once, however many groups match.',
@@ -192,8 +202,6 @@ export const abonnementen: Record<string, string> = {
     '. What it has confirmed is below, with the latest attempts; what waits is with the deliveries.',
   'geen: de ontvanger haalt berichten op': 'none: the receiver fetches messages',
   'Dit abonnement heeft geen callback om te testen.': 'This subscription has no callback to test.',
-  'Het adres waar berichten heen gaan. Het begint met https://. Leeg: de ontvanger haalt zijn berichten op met de API.':
-    'The address that messages go to. It begins with https://. Empty: the receiver fetches its messages with the API.',
   'Onze berichten gaan nu alleen naar een notificatiedienst elders. Abonnementen hier krijgen ze pas met':
     'Our messages now go only to a notification service elsewhere. Subscriptions here receive them only with',
   'Nieuw abonnement': 'New subscription',

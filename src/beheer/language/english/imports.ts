@@ -5,6 +5,10 @@ export const imports: Record<string, string> = {
     'Rows that are more confidential than you may see are empty in the report, and are left out of the rows that were not imported.',
   'Onder de rijen die niet zijn geïmporteerd, zijn er die vertrouwelijker zijn dan u mag zien. Vraag iemand die ze mag zien.':
     'Among the rows that were not imported are some that are more confidential than you may see. Ask somebody who may see them.',
+  'Van een import krijgt niemand bericht, ook abonnementen niet. Het rapport noemt de documenten, voor wie het moet weten.':
+    'Nobody is told of an import, subscriptions neither. The report names the documents, for whoever has to know.',
+  'Van deze import kreeg niemand bericht, ook abonnementen niet. Met het rapport vertelt u het wie het moet weten.':
+    'Nobody was told of this import, subscriptions neither. With the report you tell whoever has to know.',
   'onbekend (via de API)': 'unknown (with the API)',
   Rijen: 'Rows',
   '{1} van {2} verwerkt, {3} geïmporteerd': '{1} of {2} processed, {3} imported',

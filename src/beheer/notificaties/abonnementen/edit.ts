@@ -28,6 +28,7 @@ import {
 import { AUTHENTICATION_WORDS, stepsOf } from './labels.ts'
 
 const FormFields = Type.Object({
+  aflevering: Type.Optional(Type.Enum(['sturen', 'ophalen'])),
   callbackUrl: Type.Optional(Type.String({ format: 'uri', maxLength: 2000, default: '' })),
   applicatie: Type.Optional(Type.String({ format: 'uuid' })),
   authenticatie: Type.Enum(['header', 'jwt', 'oauth2']),
@@ -149,19 +150,17 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
   /** @throws Problem 400 with what is wrong per field */
   async function read(body: unknown, abonnement: Abonnement | undefined) {
     const form = readForm(FormFields, body)
-    const {
-      callbackUrl = '',
-      authenticatie,
-      auth,
-      outgoingClientId = '',
-      tokenUrl = '',
-      tokenScope = '',
-      certificaat = '',
-    } = form
+    const callbackUrl = form.aflevering === 'ophalen' ? '' : (form.callbackUrl ?? '')
+    const { authenticatie, auth, outgoingClientId = '', tokenUrl = '', tokenScope = '', certificaat = '' } = form
     await judge(app.read, config, { callbackUrl, auth: authenticatie === 'header' ? auth : undefined })
     const faults: FormFaults = {}
     const kept = abonnement?.authenticatie === authenticatie
-    const isFetched = callbackUrl === ''
+    const isFetched = form.aflevering === 'ophalen'
+    if (!form.aflevering) faults.aflevering = t('Kies of berichten worden gestuurd of opgehaald.')
+    if (form.aflevering === 'sturen' && callbackUrl === '')
+      faults.callbackUrl = t('Vul het adres in waar berichten heen gaan.')
+    if (isFetched && !form.applicatie)
+      faults.applicatie = t('Kies de applicatie die de berichten ophaalt: zonder kan niemand ze lezen.')
     if (auth === undefined && !kept && !isFetched) faults.auth = t('Vul in waarmee wij ons bekendmaken.')
     if (authenticatie !== 'header' && outgoingClientId === '')
       faults.outgoingClientId = t('Vul het client-ID in dat de ontvanger voor ons kent.')
@@ -233,6 +232,7 @@ const NEW_DEFAULTS = { authenticatie: 'header', termijn: '10', gelijktijdig: '4'
 
 const toFields = (abonnement: Abonnement) => ({
   ...abonnement,
+  aflevering: abonnement.callbackUrl === '' ? 'ophalen' : 'sturen',
   applicatie: abonnement.applicatieUuid ?? '',
   termijn: String(abonnement.timeoutMs / 1000),
 })
