@@ -419,8 +419,8 @@ t.test('rows have the number that they have in the file, also behind empty ones'
   await app.runJobs()
   const remarks = await app.database.sql<{ remark: string }[]>`
     select u.remark from import_outcome u join import i on i.id = u.import_id where i.uuid = ${uuid} order by u.number`
-  t.strictSame(
+  t.match(
     remarks.map(({ remark }) => remark),
-    [2, 4].map((line) => `Rij ${line}: Dit is geen JSON-object.`),
+    [/^Rij 2: Dit is geen JSON-object/, /^Rij 4: Dit is geen JSON-object/],
   )
 })
