@@ -5,7 +5,6 @@ import { toBesluit } from '../besluiten/columns.ts'
 import { readableById as readableBesluiten, readableBesluitinformatieobjecten } from '../besluiten/read.ts'
 import { LEZEN as BESLUITEN_LEZEN, reached as reachedBesluiten } from '../besluiten/rights.ts'
 import { readAccess as catalogiAccess } from '../catalogi/access.ts'
-import { loadResources } from '../catalogi/loaders.ts'
 import type { Access } from '../core/access.ts'
 import type { Actor, Component } from '../core/actor.ts'
 import type { ReadDb, Reader } from '../database/database.ts'
@@ -184,6 +183,8 @@ const ofType = (resource: Resource, table: string, main: string): [string, Kind]
       const { rows } = await sql<{ id: number; uuid: string }>`
         select id, uuid from ${sql.table(table)} where id = any(${ids}::bigint[])`.execute(reader.db)
       const idOf = new Map(rows.map(({ id, uuid }) => [uuid, id]))
+      // With it come the routes of types: a worker that tells of none does without.
+      const { loadResources } = await import('../catalogi/loaders.ts')
       const found = await loadResources(resource, reader.db, base, [...idOf.keys()], null)
       return found.map((one) => {
         const uuid = one.url.slice(-36)

@@ -146,6 +146,7 @@ t.test('what is made at one is told to who follows that one', async (t) => {
     t.teardown(() => asked.destroy())
     return heard
   }
+  await within(1, 'update feed set cluster = current_cluster()') // it is a copy of a template, which a worker would see
   const [a, b] = [await follow(0), await follow(1)]
   t.same([a.status, b.status], [200, 200])
   const change = (n: Which, omschrijving: string) =>
