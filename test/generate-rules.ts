@@ -1,17 +1,20 @@
 // Writes docs/rules.md from the table of rules and the tests that name them (npm run rules); test/rules.test.ts compares the two.
 import { glob, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import numbers from './contract/rule-numbers.json' with { type: 'json' }
 import { RULES } from './rules/table.ts'
 
 export const FILE = new URL('../docs/rules.md', import.meta.url)
 const ROOT = join(import.meta.dirname, '..')
+type Numbers = { api: string; version: string; from: number; to: number; printedTwice: string[]; withdrawn: string[] }
+const numbers: Record<string, Numbers> = JSON.parse(
+  await readFile(join(import.meta.dirname, 'contract/rule-numbers.json'), 'utf8'),
+)
 
 /** The numbers of the text of each API, with a letter behind one that it printed twice. */
 export function numbersOfText(): string[] {
   return Object.entries(numbers).flatMap(([prefix, { from, to, printedTwice }]) =>
     Array.from({ length: to - from + 1 }, (_, place) => `${prefix}-${String(from + place).padStart(3, '0')}`).flatMap(
-      (number) => ((printedTwice as string[]).includes(number) ? [`${number}a`, `${number}b`] : [number]),
+      (number) => (printedTwice.includes(number) ? [`${number}a`, `${number}b`] : [number]),
     ),
   )
 }
@@ -33,7 +36,7 @@ export async function rulesPage(): Promise<string> {
   const tables = Object.entries(numbers).map(([prefix, { api, version, withdrawn }]) => {
     const rows = Object.entries(RULES).flatMap(([number, { about, differs }]) => {
       if (!number.startsWith(`${prefix}-`)) return []
-      const holds = differs === undefined ? 'holds' : (withdrawn as string[]).includes(number) ? 'withdrawn' : 'differs'
+      const holds = differs === undefined ? 'holds' : withdrawn.includes(number) ? 'withdrawn' : 'differs'
       const files = (tests.get(number) ?? []).map((file) => `[${file.split('/').slice(1).join('/')}](../${file})`)
       return [`| ${number} | ${about} | ${holds} | ${differs ?? ''} | ${files.slice(0, 3).join(', ')} |`]
     })
