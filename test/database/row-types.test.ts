@@ -60,6 +60,7 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/overnemen/census.ts rowsThatDiffer': 'tables and columns come from the kind that is counted',
   'src/overnemen/open-zaak/source.ts relations': 'tables and columns come from the kind that is counted',
   'src/overnemen/open-zaak/source.ts relationsIn': 'tables and columns come from the kind that is counted',
+  'src/overnemen/api/source.ts seenOf': 'the tables are ours, or those of a dry run',
   'src/overnemen/own-work.ts clashes': 'the tables are those of a dry run',
   'src/overnemen/changes.ts goneMain': 'the table is that of the kind that is taken over',
   'src/overnemen/changes.ts goneBelow': 'the table is that of the kind that is taken over',
