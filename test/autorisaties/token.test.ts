@@ -136,6 +136,7 @@ t.test('authentication', async (t) => {
     ['iat in a hundred years', `Bearer ${token(claims({ iat: now() + 3e9 }))}`, 'jwt-immaturesignatureerror'],
     ['nbf in the future', `Bearer ${token(claims({ nbf: now() + 60 }))}`, 'jwt-immaturesignatureerror'],
     ['nbf text', `Bearer ${token(claims({ nbf: 'x' }))}`, 'jwt-decodeerror'],
+    ['user_id as a list', `Bearer ${token(claims({ user_id: ['u'] }))}`, 'jwt-decodeerror'],
     ['an audience', `Bearer ${token(claims({ aud: 'iemand' }))}`, 'jwt-invalidaudienceerror'],
     ['sub a number', `Bearer ${token(claims({ sub: 1 }))}`, 'jwt-invalidsubjecterror'],
     ['jti a number', `Bearer ${token(claims({ jti: 1 }))}`, 'jwt-invalidjtierror'],
