@@ -20,6 +20,10 @@ export const isNamedWeakly = (tags: string, etag: string): boolean =>
 /** @throws Problem 412 when this is not the state that the change asked for */
 export function judgePrecondition(precondition: Precondition, etag: string): void {
   const { ifMatch, ifNoneMatch } = precondition
+  if (ifMatch !== '' && !isNamed(ifMatch, etag) && isNamedWeakly(ifMatch, etag))
+    throw failed(
+      'Deze ETag is zwak (W/"…"): een proxy onderweg heeft haar gewijzigd, vaak door samen te persen. Vraag met Accept-Encoding: identity, of laat de proxy haar heel.',
+    )
   if (ifMatch !== '' && !isNamed(ifMatch, etag))
     throw failed('De resource is intussen gewijzigd. Haal haar opnieuw op, en stuur de wijziging met de nieuwe ETag.')
   if (ifNoneMatch !== '' && isNamedWeakly(ifNoneMatch, etag)) throw failed('De resource bestaat al in deze toestand.')

@@ -57,7 +57,7 @@ export async function makeWorld(test: TestApp): Promise<World> {
   return world
 }
 
-export async function conformanceLines(): Promise<Line[]> {
+async function conformanceLines(): Promise<Line[]> {
   const lines: Line[] = []
   const files = await Array.fromAsync(glob('*.ts', { cwd: new URL('../conformance', import.meta.url).pathname }))
   for (const file of files.sort()) {

@@ -10,5 +10,5 @@ t.test('what was done is told as done, what was not as not done, and a key gives
   const { rows, missing, wrong } = await playLostAnswers(t)
   t.strictSame(wrong, [])
   t.strictSame(missing, [], 'every operation that changes something has its row')
-  t.equal(await readFile(FILE, 'utf8'), lostAnswersPage(rows), 'run npm run lost-answers')
+  t.equal(await readFile(FILE, 'utf8'), lostAnswersPage(rows), 'run npm run answers')
 })

@@ -137,7 +137,7 @@ only that answer was lost. The last column is the same request once more: with t
 A process of the server that stands still in its commit is ended; as long as it is there the answer is 503 \`outcome_unknown\`
 (\`test/core/mutate.test.ts\`), with a link that tells later ([clients.md](clients.md)).
 
-This page is made by \`npm run lost-answers\`, and held by \`test/http/lost-answers.test.ts\`.
+This page is made by \`npm run answers\`, and held by \`test/http/lost-answers.test.ts\`.
 
 | Operation | Commit not sent | Its answer lost | Once more |
 | --- | --- | --- | --- |

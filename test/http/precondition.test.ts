@@ -1,6 +1,7 @@
 // If-Match and If-None-Match (RFC 9110, 13.1): a change that was made for another state does not happen. The conformance test
 // holds each resource to it; here is what goes beyond one request at a time.
 import t from 'tap'
+import { judgePrecondition } from '../../src/core/precondition.ts'
 import { givenBesluittype, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { givenBesluit } from '../besluiten/given.ts'
 import { givenLock } from '../documenten/documenten.ts'
@@ -81,4 +82,10 @@ t.test('rights come before the condition, and the condition before what was sent
   t.equal((await changed(zaak.url, 'PATCH', { identificatie: 'ANDERS' }, stale)).status, 412)
   t.equal((await changed(`${ZAKEN}/zaken/${crypto.randomUUID()}`, 'PATCH', {}, stale)).status, 404)
   t.equal((await changed(zaak.url, 'PATCH', { toelichting: 'x' }, { 'if-match': '*' })).status, 200, '* is any state')
+})
+
+t.test('a tag that a proxy made weak is refused with a word about it', async (t) => {
+  const precondition = (ifMatch: string) => ({ ifMatch, ifNoneMatch: '', isJudged: false })
+  t.throws(() => judgePrecondition(precondition('W/"a"'), '"a"'), { status: 412, detail: /zwak/ })
+  t.throws(() => judgePrecondition(precondition('W/"b"'), '"a"'), { status: 412, detail: /intussen gewijzigd/ })
 })
