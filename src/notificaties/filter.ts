@@ -5,7 +5,8 @@ import { EXTERNAL } from '../core/outbox.ts'
 import { timeZone } from '../lib/day.ts'
 
 export type NotificatieFilter = {
-  status?: 'gepland' | 'afgeleverd' | 'mislukt'
+  /** `geen`: there was nobody to get it. */
+  status?: 'gepland' | 'afgeleverd' | 'mislukt' | 'geen'
   kanaal?: string
   /** First and last day (YYYY-MM-DD) in the time of the Netherlands. */
   van?: string
@@ -29,7 +30,13 @@ export const MOST_ATTEMPTS = 10_000
 
 const waits = sql<boolean>`exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'gepland')`
 const failed = sql<boolean>`exists (select from delivery l where l.notificatie_id = notificatie.id and l.status = 'mislukt')`
-const HAS_STATUS = { gepland: waits, mislukt: failed, afgeleverd: sql<boolean>`not ${waits} and not ${failed}` }
+const tried = sql<boolean>`exists (select from delivery_attempt p where p.notificatie_id = notificatie.id)`
+const HAS_STATUS = {
+  gepland: waits,
+  mislukt: failed,
+  afgeleverd: sql<boolean>`not ${waits} and not ${failed} and ${tried}`,
+  geen: sql<boolean>`not ${waits} and not ${failed} and not ${tried}`,
+}
 
 /** The condition on failed deliveries `l`: which of those of a message are meant. */
 export function isMeant({ oorzaak, ontvanger }: NotificatieFilter): RawBuilder<boolean> {

@@ -2,6 +2,7 @@ import t from 'tap'
 import { systemActor } from '../../src/core/access.ts'
 import { mutator } from '../../src/core/mutate.ts'
 import { claim, openSenderDatabase, record, releaseStuck, wakeOverdue } from '../../src/notificaties/claims.ts'
+import { matchesFilter } from '../../src/notificaties/filter.ts'
 import { deleteOldMessages, resendFailed, type Selection, sendNow } from '../../src/notificaties/resend.ts'
 import { type TestApp, testApp } from '../app.ts'
 import {
@@ -306,5 +307,14 @@ async function resend({ database }: TestApp, selection: Selection): Promise<numb
   const { messages } = await mutator(database)(systemActor('test'), (m) => resendFailed(m, selection))
   return messages
 }
+
+t.test('what nobody received is not told as delivered', async (t) => {
+  const test = await givenNotificaties(t)
+  const uuid = await givenChange(test)
+  await test.database.sql`delete from delivery`
+  const count = async (status: 'geen' | 'afgeleverd') =>
+    (await test.app.read.selectFrom('notificatie').select('uuid').where(matchesFilter({ status })).execute()).length
+  t.same([await count('geen'), await count('afgeleverd')], [1, 0], uuid)
+})
 
 const oursOf = ({ recorded }: Awaited<ReturnType<typeof record>>) => recorded.map(({ isOurs }) => isOurs)

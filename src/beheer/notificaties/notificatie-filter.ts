@@ -14,6 +14,7 @@ type FilterFields = Record<
 const STATUSSEN: Record<string, NotificatieFilter['status']> = {
   gepland: 'gepland',
   bezorgd: 'afgeleverd',
+  geen: 'geen',
   mislukt: 'mislukt',
 }
 

@@ -137,6 +137,7 @@ export type Message = {
 /** The state of a message in a word or two. */
 export function stateOf(message: Message): { tone: Tone; text: string } {
   if (message.status === 'afgeleverd') return { tone: 'goed', text: t('Bezorgd') }
+  if (message.status === 'geen') return { tone: '', text: t('Geen ontvanger') }
   if (message.status === 'mislukt') return { tone: 'fout', text: t('Mislukt') }
   if (message.bezig) return { tone: 'bezig', text: t('Bezig') }
   if (message.nextAttemptAt === null) return { tone: 'let-op', text: t('Wacht') }

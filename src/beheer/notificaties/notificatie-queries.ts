@@ -88,7 +88,7 @@ export async function selectMessages(
     select b.id, b.uuid, b.kanaal, b.resource, b.actie, b.aanmaakdatum, ${isSeen(request, sql`b`)} as is_seen,
       case when ${isSeen(request, sql`b`)} then b.resource_url else '' end as resource_url,
       case when ${isSeen(request, sql`b`)} then b.hoofd_object else '' end as hoofd_object,
-      case l.volgorde when 2 then 'mislukt' when 1 then 'gepland' else 'afgeleverd' end as status,
+      case when l.volgorde = 2 then 'mislukt' when l.volgorde = 1 then 'gepland' when o.ontvangers = 0 then 'geen' else 'afgeleverd' end as status,
       l.next_attempt_at, l.retries, l.bezig,
       coalesce(l.ended_at, case when l.volgorde is null then p.begun_at + p.duration_ms * interval '1 millisecond' end)
         as ended_at,

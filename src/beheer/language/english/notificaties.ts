@@ -1,5 +1,6 @@
 // Notifications, channels and their settings.
 export const notificaties: Record<string, string> = {
+  'Geen ontvanger': 'No receiver',
   'Pogingen tellen tijdens een storing': 'Attempts count during an outage',
   'alleen bij de notificatiedienst': 'at the notifications service only',
   'bij alle ontvangers': 'at all receivers',
