@@ -292,8 +292,7 @@ const receivers = (sql: postgres.Sql) => sql<
  */
 export async function planNextLook({ sql }: Database, from: LookFrom): Promise<number | undefined> {
   const [row] = await sql<{ seconds: number }[]>`
-    select extract(epoch from straks - clock_timestamp())::float8 as seconds,
-      add_job('send-notificaties', job_key => 'send-notificaties:later', run_at => straks)
+    select extract(epoch from straks - clock_timestamp())::float8 as seconds
     from (
       select min(greatest(case when o.probed then now() else l.next_attempt_at end, o.moment)) as straks
       from (${receivers(sql)}) o
@@ -302,7 +301,8 @@ export async function planNextLook({ sql }: Database, from: LookFrom): Promise<n
         where l.abonnement_id = o.id and l.status = 'gepland' and l.claimed_by is null and l.next_attempt_at
           >= looked_from(o.well, o.changed, ${from.age}::float8, o.id, ${from.receivers}::bigint[], ${from.ages}::float8[])
         order by l.next_attempt_at, l.notificatie_id limit 1) l
-    ) x where straks is not null`
+    ) x cross join lateral add_job('send-notificaties', job_key => 'send-notificaties:later', run_at => straks)
+    where straks is not null`
   return row?.seconds
 }
 

@@ -3,7 +3,6 @@
 // throws the body of an answer away, so the request is our own.
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
-import { request } from 'undici'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
 import { readHeaders } from '../telemetry/tracing.ts'
@@ -106,6 +105,7 @@ export function openCollector(config: Config): { send: Send; check(): Promise<vo
 type Exchange = { status: number; retryAfter: string | undefined; text: string }
 
 async function exchange(url: string, headers: Record<string, string>, body: string): Promise<Exchange> {
+  const { request } = await import('undici') // a worker without this log starts without it
   try {
     const answer = await request(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(SEND_MS) })
     let text = ''

@@ -86,6 +86,13 @@ t.test('rights come before the condition, and the condition before what was sent
 
 t.test('a tag that a proxy made weak is refused with a word about it', async (t) => {
   const precondition = (ifMatch: string) => ({ ifMatch, ifNoneMatch: '', isJudged: false })
-  t.throws(() => judgePrecondition(precondition('W/"a"'), '"a"'), { status: 412, detail: /zwak/ })
-  t.throws(() => judgePrecondition(precondition('W/"b"'), '"a"'), { status: 412, detail: /intussen gewijzigd/ })
+  const refused = (ifMatch: string) => {
+    try {
+      return judgePrecondition(precondition(ifMatch), '"a"')
+    } catch (error) {
+      return error
+    }
+  }
+  t.match(refused('W/"a"'), { status: 412, detail: /zwak/ })
+  t.match(refused('W/"b"'), { status: 412, detail: /intussen gewijzigd/ })
 })
