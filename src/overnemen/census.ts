@@ -58,9 +58,9 @@ function rowsHere(kind: Kind): string {
     from takeover_object o join ${kind.table} x on x.uuid = o.uuid where o.takeover_id = $1::bigint and o.kind = '${kind.name}'`
 }
 
-/** Counts by the first three digits of the owner. */
+/** Counts by the first three digits of the owner. A row whose owner is not there was refused. */
 export const censusParts = (rows: string): string =>
-  `select left(owner, 3) as part, count(*)::bigint as count, sum(hash)::bigint as sum from (${rows}) r group by 1`
+  `select left(owner, 3) as part, count(*)::bigint as count, sum(hash)::bigint as sum from (${rows}) r where owner is not null group by 1`
 
 /** The rows of one part: its bounds are the last two parameters. */
 export const censusPart = (rows: string, first: number): string =>
