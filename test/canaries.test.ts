@@ -213,9 +213,14 @@ t.test('no secret, token or BSN is left where it does not belong', { timeout: 58
   await call('GET', '/beheer/', undefined, { cookie: `zaakstroom=${SECRETS.cookie}` })
 
   await until('all that was queued', async () => {
-    const [open] = await sql`select (select count(*) from delivery where status = 'gepland')
+    // What refuses everything is tried again for as long as it does: once is enough here.
+    const [open] = await sql`select (select count(*) from delivery l where status = 'gepland'
+        and not exists (select from abonnement a where a.id = l.abonnement_id and a.callback_url like '%terug'))
       + (select count(*) from import where status = 'active') as count`
-    return Number(open!.count) === 0
+    return (
+      Number(open!.count) === 0 &&
+      receiver.received.some(({ path, body }) => path.includes('terug') && body.kanaal === 'zaken')
+    )
   })
   const metrics = await Promise.all(
     [apiMetrics, workerMetrics].map(async (one) => (await fetch(`http://127.0.0.1:${one}/metrics`)).text()),

@@ -77,6 +77,8 @@ export type Source = { url: string; token(): string }
 export class CopyRefused extends Error {}
 /** The rights of the client do not reach a collection. */
 export class NotReadable extends CopyRefused {}
+/** There is nothing at an address any more. */
+class NotFound extends CopyRefused {}
 /** A position does not count any more: the copy begins anew. */
 class Expired extends Error {}
 
@@ -103,7 +105,9 @@ async function ask(source: Source, url: string, headers: Record<string, string> 
       if (response.status === 410) throw new Expired()
       if (response.status === 403) throw new NotReadable(`403 at ${new URL(url).pathname}: ${body.slice(0, 500)}`)
       if (response.status < 500 && response.status !== 429)
-        throw new CopyRefused(`${response.status} at ${new URL(url).pathname}: ${body.slice(0, 500)}`)
+        throw new (response.status === 404 ? NotFound : CopyRefused)(
+          `${response.status} at ${new URL(url).pathname}: ${body.slice(0, 500)}`,
+        )
       problem = String(response.status)
     } catch (error) {
       if (error instanceof Expired || error instanceof CopyRefused) throw error
@@ -418,13 +422,14 @@ export async function compare(
     }>)
       kept.set(row.uuid, sumOf(textOf(JSON.parse(row.resource))))
     rows += kept.size
-    const urls = at.startsWith('{}')
+    const isBelow = at.startsWith('{}')
+    const urls = isBelow
       ? (copy.db.prepare(`select resource ->> 'url' as url from ${name(main!)}`).all() as { url: string }[]).map(
           ({ url }) => at.replace('{}', atSource(source, url)),
         )
       : [source.url + at]
     for (const url of urls)
-      for await (const resource of listed(source, url)) {
+      for await (const resource of isBelow ? withoutGone(listed(source, url)) : listed(source, url)) {
         const uuid = String(resource.url).slice(-36)
         const known = kept.get(uuid)
         if (known === undefined) differences.push({ kind, uuid, what: 'missing' })
@@ -434,6 +439,15 @@ export async function compare(
     for (const uuid of kept.keys()) differences.push({ kind, uuid, what: 'too many' })
   }
   return { rows, differences }
+}
+
+/** What hangs on a resource: nothing when that was deleted after the copy last heard of it. */
+async function* withoutGone<T>(list: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* list
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error
+  }
 }
 
 async function* listed(source: Source, first: string): AsyncGenerator<Record<string, unknown>> {

@@ -32,7 +32,7 @@ t.test('abonnementen are listed, paused, resumed and sent to again without the p
   t.match(await run('replay', uuid, '--from', '2020-01-01T00:00:00Z', '--count'), { code: 0, out: '2 messages' })
   t.match(await run('replay', uuid, '--from', '2020-01-01T00:00:00Z'), {
     code: 0,
-    out: '2 messages will be sent again',
+    out: '2 messages made since 2020-01-01T00:00:00.000Z will be sent again',
   })
   await test.runJobs()
   t.equal(idsOf(to.received).length, 4)

@@ -115,18 +115,18 @@ t.test('an account of the centre is made, given a role, changed and removed by c
     insert into membership (account_id, organisation_id, rol, max_vertrouwelijkheidaanduiding)
     select a.id, o.id, 'viewer', 'openbaar' from beheer_account a, organisation o
     where a.gebruikersnaam = 'cent' and o.rsin <> ${RSIN}`
-  const refused = { code: 1, stderr: /a2\.nl: the database: is refused by the server/ }
-  t.match(await run('set', '--username', 'cent', '--name', 'Na Drie'), refused)
+  // A server that refuses is away, as one that nobody reaches.
+  t.match(await run('set', '--username', 'cent', '--name', 'Na Drie'), { code: 0 })
   t.match(await rows(), [{ naam: 'Na Drie' }], 'one that cannot be changed keeps no other from it')
   t.match(await account('take', '000000011', '--username', 'cent'), { had: true, left: false })
-  t.match(await run('take', '000000012', '--username', 'cent'), { ...refused, stdout: /still listed there/ })
+  t.match(await account('take', '000000012', '--username', 'cent'), { had: true, left: true })
   t.match(await account('take', '000000013', '--username', 'cent'), { had: true, left: true })
   await all.control.sql`
     insert into membership (account_id, organisation_id, rol, max_vertrouwelijkheidaanduiding)
     select a.id, o.id, 'viewer', 'openbaar' from beheer_account a, organisation o
     where a.gebruikersnaam = 'cent' and o.rsin <> ${RSIN}`
   const removed = await run('remove', '--username', 'cent', '--json')
-  t.match(removed, refused)
+  t.match(removed, { code: 0 })
   t.same(JSON.parse(removed.stdout).left, ['000000012', '000000013'])
   t.same(await rows(), [])
 })
