@@ -199,18 +199,6 @@ begin
   end if;
 end $$;
 
--- Called otherwise it is another receiver: what the one before did says nothing of it.
-create function follow_service() returns trigger language plpgsql as $$
-begin
-  if exists (select from notificatie_settings where configured_service_id = new.id) then
-    perform receiver_answers(0, 0);
-    perform add_job('send-notificaties', '{"all": true}'::json, job_key => 'send-notificaties');
-  end if;
-  return null;
-end $$;
-comment on function follow_service is 'Has what waits for the external notifications service sent when it is called otherwise.';
-create trigger service_followed after update on service for each row when (old is distinct from new) execute function follow_service();
-
 drop function record_attempts(bigint[], bigint[], integer[], text[], integer[], text[], integer[], double precision[], double precision[],
   integer, double precision[], text);
 -- Records attempts that ended, and makes due what waited for them. Gives the places (from 1) of those that were still the

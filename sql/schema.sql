@@ -1686,7 +1686,6 @@ END),
   constraint service_slug_check CHECK ((slug ~ '^[-a-zA-Z0-9_]{1,100}$'::text)),
   constraint service_timeout_ms_check CHECK (((timeout_ms >= 100) AND (timeout_ms <= 300000)))
 );
-CREATE TRIGGER service_followed AFTER UPDATE ON service FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION follow_service();
 
 -- Settings that were given a value in the pages.
 create table setting (
@@ -3758,19 +3757,6 @@ begin
     new.status_since := now();
   end if;
   return new;
-end $function$;
-
--- Has what waits for the external notifications service sent when it is called otherwise.
-CREATE OR REPLACE FUNCTION follow_service()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if exists (select from notificatie_settings where configured_service_id = new.id) then
-    perform receiver_answers(0, 0);
-    perform add_job('send-notificaties', '{"all": true}'::json, job_key => 'send-notificaties');
-  end if;
-  return null;
 end $function$;
 
 -- A table was emptied: so are its counts.

@@ -5,8 +5,8 @@ import { readdir, readFile } from 'node:fs/promises'
 /** Seconds of CPU, by what spent them. What has ended counts for the process that waited for it. */
 export type Cpu = { tests: number; programs: number; chromium: number; postgres: number }
 
-/** What a file took, in seconds. `cpu` is that of its processes without the server that all share; 0 where no /proc tells it. */
-export type Took = { name: string; wall: number; cpu: number }
+/** What a file took, in seconds. `cpu` is that of its processes without the server that all share; nothing where no /proc tells it. */
+export type Took = { name: string; wall: number; cpu: Cpu }
 /** A line that a process of tests notes: seconds of making a database, or of importing a file with what it needs. */
 type Note = { kind: 'database' | 'import'; seconds: number }
 type Stat = { pid: number; parent: number; name: string; own: number; ended: number }
@@ -14,11 +14,20 @@ type Stat = { pid: number; parent: number; name: string; own: number; ended: num
 const TICKS = 100 // a second, of /proc/<pid>/stat
 const MOST = 10
 
+export const noCpu = (): Cpu => ({ tests: 0, programs: 0, chromium: 0, postgres: 0 })
+
+/** What was spent between two looks. */
+export function between(before: Cpu, after: Cpu): Cpu {
+  const spent = noCpu()
+  for (const kind of Object.keys(spent) as (keyof Cpu)[]) spent[kind] = Math.max(after[kind] - before[kind], 0)
+  return spent
+}
+
 export const sumOf = ({ tests, programs, chromium, postgres }: Cpu): number => tests + programs + chromium + postgres
 
 /** CPU until now of a process and of all below it; nothing where there is no /proc. */
 export async function cpuOf(root: number): Promise<Cpu> {
-  const cpu: Cpu = { tests: 0, programs: 0, chromium: 0, postgres: 0 }
+  const cpu = noCpu()
   const names = await readdir('/proc').catch(() => [])
   const stats = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readStat))
   const byParent = Map.groupBy(
@@ -72,14 +81,14 @@ export async function noted<T>(kind: Note['kind'], work: () => Promise<T>): Prom
 
 /**
  * The profile of a run, in lines of text.
- * @param cpu of the whole run, the shared server with it
+ * @param postgres seconds of CPU of the server that all share
  * @param tests with the seconds that each took
  * @param noteFile what `noted` wrote
  */
 export async function profileOf(
   files: Took[],
   tests: { name: string; seconds: number }[],
-  cpu: Cpu,
+  postgres: number,
   noteFile: string,
 ): Promise<string> {
   const lines = (await readFile(noteFile, 'utf8').catch(() => '')).split('\n').filter(Boolean)
@@ -90,8 +99,10 @@ export async function profileOf(
   const sums = [...folders].map(([name, ones]) => ({
     name: `${name} (${ones.length} files)`,
     wall: ones.reduce((sum, { wall }) => sum + wall, 0),
-    cpu: ones.reduce((sum, { cpu }) => sum + cpu, 0),
+    cpu: together(ones),
   }))
+  const cpu = together(files)
+  cpu.postgres += postgres
   const slowest = tests.toSorted((a, b) => b.seconds - a.seconds).slice(0, MOST)
   return [
     'seconds of files: wall, CPU of their processes, waiting (for the database and each other too)',
@@ -106,11 +117,19 @@ export async function profileOf(
   ].join('\n')
 }
 
+function together(files: Took[]): Cpu {
+  const sum = noCpu()
+  for (const { cpu } of files) for (const kind of Object.keys(sum) as (keyof Cpu)[]) sum[kind] += cpu[kind]
+  return sum
+}
+
 const rows = (ones: Took[]) =>
   ones
     .toSorted((a, b) => b.wall - a.wall)
     .slice(0, MOST)
     .map(({ name, wall, cpu }) => {
-      const figures = [wall, cpu, Math.max(wall - cpu, 0)].map((seconds) => seconds.toFixed(0).padStart(8)).join('')
+      const figures = [wall, sumOf(cpu), Math.max(wall - sumOf(cpu), 0)]
+        .map((seconds) => seconds.toFixed(0).padStart(8))
+        .join('')
       return `${figures}  ${name}`
     })

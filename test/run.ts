@@ -31,7 +31,7 @@ import { type FinalResults, Parser } from 'tap-parser'
 import { changedTests } from './changed.ts'
 import type { Order } from './lane.ts'
 import { emptyOutcome, inFull, judge, listen, type Outcome, timeTests } from './outcome.ts'
-import { cpuOf, profileOf, sumOf, type Took } from './profile.ts'
+import { between, type Cpu, cpuOf, noCpu, profileOf, sumOf, type Took } from './profile.ts'
 import { prepareServer, type TestServer, temporaryRoot } from './setup.ts'
 
 const FILE_LIMIT = 15 * 60_000 // for a file that hangs so badly that tap's own limit does not work
@@ -105,7 +105,7 @@ try {
   const lanes = Array.from({ length: availableParallelism() })
   await Promise.all([true, false].flatMap((waits) => lanes.map(() => work(files, waits, env))))
   if (!(options.strict ?? !isWhole)) await runAgain(env)
-  if (isWhole && !interrupted) profile = await profileOf(took, tests, await cpuOf(process.pid), noteFile)
+  if (isWhole && !interrupted) profile = await profileOf(took, tests, (await cpuOf(process.pid)).postgres, noteFile)
   if (isWhole && !interrupted && total.failed === 0) await record(await filesBelow('test'))
 } catch (error) {
   total.failed++
@@ -218,7 +218,7 @@ function tell(name: string, outcome: Outcome, start: number): string {
   return skipped > 0 ? `ok      ${summary}\n${output.trimEnd()}` : `ok      ${summary}`
 }
 
-type Run = { outcome: Outcome; cpu: number }
+type Run = { outcome: Outcome; cpu: Cpu }
 
 async function runAlone(file: string, env: NodeJS.ProcessEnv): Promise<Run> {
   // A process group of its own, so that everything it started can be ended with it.
@@ -228,9 +228,10 @@ async function runAlone(file: string, env: NodeJS.ProcessEnv): Promise<Run> {
   const outcome = emptyOutcome()
   listen(parser, () => outcome)
   timeTests(parser, file, (test) => tests.push(test))
-  let cpu = 0
+  let cpu = noCpu()
   const look = setInterval(async () => {
-    cpu = Math.max(cpu, sumOf(await cpuOf(child.pid!)))
+    const now = await cpuOf(child.pid!)
+    if (sumOf(now) > sumOf(cpu)) cpu = now
   }, LOOK_MS)
   const complete = new Promise<FinalResults>((resolve) => parser.on('complete', resolve))
   const limit = limitOf(child, FILE_LIMIT)
@@ -292,7 +293,7 @@ function openShared(env: NodeJS.ProcessEnv): SharedProcess {
       clearTimeout(limit.timer)
       judge(name, outcome, results, [...(limit.passed() ? [`not done after ${FILE_LIMIT / 1000} s`] : []), ...faults])
       failed ||= outcome.failures.length > 0
-      return { outcome, cpu: Math.max(sumOf(await cpuOf(child.pid!)) - sumOf(before), 0) }
+      return { outcome, cpu: between(before, await cpuOf(child.pid!)) }
     },
     leave: async () => {
       outcome = emptyOutcome()

@@ -16,7 +16,7 @@ import type { Database } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { ownAddress, uuidOf } from '../http/links.ts'
 import { SETS } from '../notificaties/backoff.ts'
-import { NotificationSettings, saveSettings } from '../notificaties/settings.ts'
+import { followService, NotificationSettings, saveSettings } from '../notificaties/settings.ts'
 import { RemoteServiceInput, saveService } from '../services/register.ts'
 
 const Applicatie = Type.Object({
@@ -141,7 +141,9 @@ export async function applySetup(database: Database, box: SecretBox, config: Con
     }
     for (const [i, service] of (setup.services ?? []).entries()) {
       await part(`services.${i}`, async () => {
-        if (await saveService(m, box, service)) applied.services.push(service.slug)
+        if (!(await saveService(m, box, service))) return
+        applied.services.push(service.slug)
+        await followService(m, service.slug)
       })
     }
     if (setup.notifications) {

@@ -98,6 +98,13 @@ export async function setPaused(m: Mutation, pause: boolean): Promise<boolean> {
   return numUpdatedRows > 0n
 }
 
+/** A service is called otherwise from now: what notifications met at the one before says nothing of it, and what waits goes. */
+export async function followService(m: Mutation, slug: string): Promise<void> {
+  const found = await m.sql`
+    select 1 from notificatie_settings i join service d on d.id = i.configured_service_id where d.slug = ${slug}`
+  if (found.length > 0) await receiverAnswers(m, EXTERNAL)
+}
+
 async function nrcId(db: ReadDb, slug: string | null): Promise<number | null> {
   if (slug === null) return null
   const row = await db.selectFrom('service').where('slug', '=', slug).select(['id', 'kind']).executeTakeFirst()

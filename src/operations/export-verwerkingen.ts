@@ -70,7 +70,7 @@ async function takeLease(sql: Sql, holder: string): Promise<boolean> {
   const rows = await sql`
     insert into verwerking_lease as l (holder, until) values (${holder}::uuid, clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}))
     on conflict (id) do update set holder = excluded.holder, until = excluded.until
-      where l.holder = excluded.holder or l.until < clock_timestamp()
+      where l.holder = excluded.holder or l.until < excluded.until - make_interval(secs => ${LEASE_SECONDS})
     returning 1`
   return rows.length > 0
 }

@@ -66,7 +66,7 @@ t.test('the pages of imports', await needsBrowser(), async (t) => {
     const failed = await pagesClient.get(`${page}/niet-geimporteerd`)
     t.match(failed.headers.get('content-disposition'), /attachment/)
     // A row without a level and a type may be as confidential as any: only who may see all is given it.
-    const known = faults.filter((cells) => cells.length > 2)
+    const known = faults.filter((_, at) => at !== 4)
     t.equal(await failed.text(), csvText(known), 'exactly the rows that failed, ready to correct')
     t.match(await (await pagesClient.get(`${page}/rapport`)).text(), /,=1\+1,/)
     t.match(await (await pagesClient.get(`${page}/rapport?formules=neutraliseren`)).text(), /,'=1\+1,/)

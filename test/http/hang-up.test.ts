@@ -1,5 +1,6 @@
 // Whoever hangs up while being authenticated, on every route: nothing of the request may stay. Its hooks run on after the
 // connection has ended, so what waits for that end would wait for ever.
+// In a process of its own: it counts what is alive in it.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'

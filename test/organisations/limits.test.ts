@@ -196,7 +196,7 @@ t.test('contents of documents stay within the bytes of an organisation', async (
 
 t.test('an organisation has so many abonnementen, also when two are made at once', async (t) => {
   const subscribe = (host: string) =>
-    call(host, 'POST', ABONNEMENT, { body: { kanalen: [{ naam: 'zaken', filters: {} }] } })
+    call(host, 'POST', ABONNEMENT, { body: { callbackUrl: '', kanalen: [{ naam: 'zaken', filters: {} }] } })
   await bound({ abonnementen: 2 })
   const answers = await Promise.all(Array.from({ length: 6 }, () => subscribe(A)))
   t.equal(answers.filter(({ status }) => status === 201).length, 2)
@@ -204,7 +204,11 @@ t.test('an organisation has so many abonnementen, also when two are made at once
     t.match(body, { status: 400, invalidParams: [{ name: 'nonFieldErrors', code: 'max-items', reason: /hoogste 2 / }] })
   for (let times = 0; times < 3; times++) t.equal((await subscribe(B)).status, 201, 'another has no bound')
   const made = answers.find(({ status }) => status === 201)!
-  t.equal((await call(A, 'PUT', made.body.url, { body: { kanalen: [{ naam: 'zaken', filters: {} }] } })).status, 200)
+  t.equal(
+    (await call(A, 'PUT', made.body.url, { body: { callbackUrl: '', kanalen: [{ naam: 'zaken', filters: {} }] } }))
+      .status,
+    200,
+  )
   t.equal((await call(A, 'DELETE', made.body.url)).status, 204)
   t.equal((await subscribe(A)).status, 201, 'the place of one that was removed is free')
   await bound({ abonnementen: 3 })

@@ -217,7 +217,8 @@ t.test('pages become smaller when the source is slow, each row comes once, and t
   for (let position: string | null = null; ; ) {
     const portion = await source.read({ name: 'rol', above: plan.above ?? null, until: null, position, round: 1 })
     seen.push(...portion.objects.map(({ object }) => object.uuid))
-    if (portion.next === null) break
+    // Nothing is written here: by what was taken over all would be read again.
+    if (portion.next === null || seen.length >= rows.length) break
     position = portion.next
   }
   t.same(seen, rows.map(({ url }) => url.slice(-36)).toReversed())

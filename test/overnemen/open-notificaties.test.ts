@@ -10,7 +10,7 @@ import { emptyDatabase } from '../setup.ts'
 import { createNotificationTables } from './open-zaak-schema.ts'
 
 const UUID = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
-const TYPE = '/catalogi/api/v1/zaaktypen/1'
+const TYPE = '/catalogi/api/v1/zaaktypen/6b1d1ec5-7d3e-4ac1-a2c5-7a36cba36a5e'
 
 t.test(
   'kanalen and abonnementen come from the database with filters and authorisation, and callbacks are tried',

@@ -13,6 +13,11 @@ t.test('a line of the audit trail comes over once, and one that was made here ne
   const trail = async () => (await test.call('GET', `${zaak.url}/audittrail`)).body
   const [own] = await trail()
   const old = 'https://oud.example'
+  // The case came from there: what is ours keeps its own trail.
+  const takeover = await sql`insert into takeover (kind, source, secret) values ('api', ${old}, '') returning id`
+  await sql`
+    insert into takeover_object (kind, uuid, takeover_id, hash, round, changed_in)
+    values ('zaak', ${zaak.uuid}, ${takeover[0]!.id}, '', 1, 1)`
   const come = (...lines: Json[]) =>
     sql.begin((trx) => writeAudit(trx, 1, lines.map(auditFromApi), addresses([old], BASE), test.parts.box.numbers, []))
   const foreign = {

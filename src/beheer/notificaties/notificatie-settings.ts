@@ -8,6 +8,7 @@ import { SETS, schedule } from '../../notificaties/backoff.ts'
 import { NoService, type Stage } from '../../notificaties/kanalen.ts'
 import { receiverAnswers } from '../../notificaties/resend.ts'
 import {
+  followService,
   type NotificationSettings,
   pausedAt,
   readModus,
@@ -161,7 +162,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
         const oud = await readCurrent(m.read)
         const slug = oud.dienst?.slug ?? (await unusedSlug(m.read))
         if (apiRoot !== '') {
-          await saveService(m, app.parts.box, {
+          const changed = await saveService(m, app.parts.box, {
             label: oud.dienst?.label ?? t('Notificaties'),
             slug,
             soort: 'nrc',
@@ -174,6 +175,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
             gebruikersWeergave: oud.dienst?.gebruikersWeergave ?? '',
             timeoutMs: Math.round(termijn * 1000),
           })
+          if (changed) await followService(m, slug)
         }
         await saveSettings(m, {
           ...retry,

@@ -14,6 +14,7 @@ const SPECIAL: Record<string, string> = words({
   'import-proefdraaien': 'Proefgedraaid met een bestand',
   'import-verder': 'Import verder laten gaan',
   'meldingen-kiezen': 'Meldingen gekozen',
+  'abonnement-herzenden': 'Gemiste berichten van een abonnement opnieuw gestuurd',
   'notificaties-herzenden': 'Notificaties opnieuw verstuurd',
   'notificaties-nu-versturen': 'Notificaties meteen geprobeerd',
   'notificaties-instellen': 'Notificaties ingesteld',

@@ -7,6 +7,7 @@ import { invalid, notFound } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import { isUuid } from '../../lib/uuid.ts'
+import { followService } from '../../notificaties/settings.ts'
 import { certificateFacts } from '../../services/credentials.ts'
 import { type Probe, probeService } from '../../services/probe.ts'
 import { deleteService, KINDS, saveService } from '../../services/register.ts'
@@ -182,6 +183,7 @@ export function registerServicePages(app: FastifyInstance): void {
       if (given.proberen) return await tryOut(request, reply, service, given, toInput(form, service.slug))
       const isChanged = await mutateFromPage(request, async (m) => {
         const changed = await saveService(m, box, toInput(form, service.slug))
+        if (changed) await followService(m, service.slug)
         m.audit({
           handeling: 'dienst-wijzigen',
           soort: 'dienst',

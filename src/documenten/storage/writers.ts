@@ -21,7 +21,7 @@ export async function announceWriter(
     sql`
       insert into store_writer (id, backend, store, host, pid)
       values (${id}, ${backend}, ${identity}, ${hostname()}, ${process.pid})
-      on conflict (id) do update set seen_at = now()`.catch((error) =>
+      on conflict (id) do update set seen_at = excluded.seen_at`.catch((error) =>
       log.debug({ err: error }, 'nobody was told to which store this process writes'),
     )
   await beat()

@@ -4,7 +4,7 @@ import t from 'tap'
 import { pressedText } from '../../../src/beheer/notificaties/notificatie-labels.ts'
 import { EXTERNAL } from '../../../src/core/outbox.ts'
 import { type Pressed, receiverAnswers, sendNow } from '../../../src/notificaties/resend.ts'
-import { setPaused } from '../../../src/notificaties/settings.ts'
+import { followService, setPaused } from '../../../src/notificaties/settings.ts'
 import { replayMessage } from '../../../src/nrc/abonnement/replay.ts'
 import { pauseAbonnement } from '../../../src/nrc/abonnement/state.ts'
 import { change as changeSettings, givenChange, givenNotificaties } from '../../notificaties/given.ts'
@@ -18,7 +18,7 @@ t.test('a change of callback or auth, or a PUT that finds it well, ends the rest
   const ways: [string, string, (url: string) => object][] = [
     ['a PUT as it is', 'PUT', (callbackUrl) => ({ callbackUrl, auth: 'x', kanalen: [{ naam: 'documenten' }] })],
     ['a PATCH of auth', 'PATCH', () => ({ auth: 'x' })],
-    ['a PATCH of callbackUrl to another host', 'PATCH', () => ({ callbackUrl: other.url })],
+    ['a PATCH of callbackUrl to another host', 'PATCH', () => ({ callbackUrl: other.url, auth: 'x' })],
   ]
   for (const [name, method, body] of ways) {
     const receiver = await subscriber(t, { auth: 'x' })
@@ -122,6 +122,8 @@ t.test(
     const test = await givenNotificaties(t)
     const { sql } = test.database
     test.receiver.answer = (response) => response.writeHead(503, { 'retry-after': '3600' }).end()
+    const [service] = await sql<{ slug: string }[]>`
+      select slug from service d join notificatie_settings i on i.configured_service_id = d.id`
     const rests = async () =>
       (await sql`select from external_receiver where not_before > now() + interval '50 minutes'`).length === 1
     await givenChange(test)
@@ -134,7 +136,7 @@ t.test(
     t.ok(await rests())
     for (const mend of [
       () => change(test, (m) => receiverAnswers(m, EXTERNAL)),
-      () => sql`update service set client_id = client_id || 'x'`,
+      () => change(test, (m) => followService(m, service!.slug)),
     ]) {
       test.receiver.received.length = 0
       await mend()

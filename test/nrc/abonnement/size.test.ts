@@ -28,7 +28,7 @@ t.test('ending an abonnement with 200,000 deliveries', async (t) => {
     t.match(JSON.stringify(plan), 'Index Scan', waiting)
     t.notMatch(JSON.stringify(plan), 'Sort')
   }
-  t.equal(await deleteEndedAbonnementen(test.database), 1)
+  t.match(await deleteEndedAbonnementen(test.database), { gone: 1, left: 0 })
   t.strictSame(
     [...(await sql`select abonnement_id as id, count(*)::int as n from delivery group by 1`)],
     [{ id: 2, n: 200_000 }],

@@ -11,6 +11,7 @@ export const zaken: Record<string, string> = {
   'Proefgedraaid met een bestand': 'Dry run with a file',
   'Import verder laten gaan': 'Import continued',
   'Notificaties opnieuw verstuurd': 'Notifications sent again',
+  'Gemiste berichten van een abonnement opnieuw gestuurd': 'Missed messages of a subscription sent again',
   'Notificaties meteen geprobeerd': 'Notifications tried at once',
   'Notificaties ingesteld': 'Notifications set',
   'Omgeschakeld na een overneming': 'Switched over after a takeover',
