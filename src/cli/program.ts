@@ -53,11 +53,9 @@ export async function runProgram(): Promise<void> {
   }
 }
 
-/** The whole tree of subcommands. */
-export async function readProgram(): Promise<Command> {
-  const program = new Command('zaakstroom')
+/** Adds the whole tree of subcommands. */
+export async function addCommands(program: Command): Promise<void> {
   for (const load of Object.values(COMMANDS)) (await load()).addTo(program)
-  return program
 }
 
 /** Libraries ask for a home, and a uid without an entry in passwd has none when `HOME` is not set. */
@@ -71,7 +69,7 @@ function requireHome(): void {
 
 /** What the help of the whole program shows. */
 async function addAll(program: Command): Promise<void> {
-  for (const load of Object.values(COMMANDS)) (await load()).addTo(program)
+  await addCommands(program)
   const { describeSettings } = await import('../config/environment.ts')
   program.addHelpText(
     'after',

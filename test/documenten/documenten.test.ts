@@ -395,7 +395,10 @@ t.test('lists filter and order as they are asked', async (t) => {
   }
   t.same(faults(await test.call('GET', `${EIO}?ordering=kleur`)), ['ordering: invalid_choice'])
   t.same(faults(await test.call('GET', `${EIO}?kleur=rood`)), ['nonFieldErrors: unknown-parameters'])
-  t.same(faults(await test.call('GET', `${EIO}?bronorganisatie=1`)), ['bronorganisatie: min_length', 'bronorganisatie: invalid'])
+  t.same(faults(await test.call('GET', `${EIO}?bronorganisatie=1`)), [
+    'bronorganisatie: min_length',
+    'bronorganisatie: invalid',
+  ])
   t.same(faults(await test.call('GET', `${EIO}?informatieobjecttype=x`)), ['informatieobjecttype: invalid'])
   const page = (await test.call('GET', `${EIO}?ordering=-titel&pageSize=2`)).body
   t.match(page, { count: 3, previous: null, results: [{ titel: 'citroen' }, { titel: 'Banaan' }] })

@@ -79,7 +79,12 @@ async function* lines(utf8: AsyncIterable<Buffer>, maxBytes: number): AsyncGener
 /** Lines of an array that has one object a line: without its brackets and commas they are lines of NDJSON. */
 function ofArray(line: string): string {
   if (line === '[' || line === ']' || line === ',') return ''
-  return /^\[?\s*\{.*\}\s*[,\]]?$/s.test(line) ? line.replace(/^\[\s*/, '').replace(/[,\]]$/, '').trimEnd() : line
+  return /^\[?\s*\{.*\}\s*[,\]]?$/s.test(line)
+    ? line
+        .replace(/^\[\s*/, '')
+        .replace(/[,\]]$/, '')
+        .trimEnd()
+    : line
 }
 
 /** A line as any body of a request is read: within the same bounds, and with the digits that were sent. */
