@@ -19,7 +19,7 @@ create table archive_by_hand (
   constraint archive_by_hand_pkey primary key (zaak_id, field)
 );
 select describe('archive_by_hand', 'Fields of archiving that somebody set. The others are derived from the resultaattype and what it counts from.',
-  'field', 'Column of table zaak.', 'set_by', 'Who set it, as the audit trail names him.', 'set_at', 'When.');
+  'zaak_id', 'The case.', 'field', 'Column of table zaak.', 'set_by', 'Who set it, as the audit trail names him.', 'set_at', 'When.');
 
 -- What a service before had, or ours before it was kept where a field comes from: what is not as the outcome says was decided by somebody.
 create function keep_decided_archiving(p_takeover bigint, p_set_by text) returns void language sql as $$

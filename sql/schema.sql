@@ -197,7 +197,7 @@ create table archive_by_hand (
   field text not null, -- Column of table zaak.
   set_at timestamp with time zone not null default clock_timestamp(), -- When.
   set_by text not null, -- Who set it, as the audit trail names him.
-  zaak_id bigint not null,
+  zaak_id bigint not null, -- The case.
   constraint archive_by_hand_pkey PRIMARY KEY (zaak_id, field),
   constraint archive_by_hand_zaak_id_fkey FOREIGN KEY (zaak_id) REFERENCES zaak(id) ON DELETE CASCADE,
   constraint archive_by_hand_field_check CHECK ((field = ANY (ARRAY['archiefnominatie'::text, 'archiefactiedatum'::text, 'startdatum_bewaartermijn'::text])))

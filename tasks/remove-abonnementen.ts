@@ -1,6 +1,7 @@
 // remove-abonnementen: removes what deleted abonnementen left. Running it twice is harmless.
 import type { Task } from 'graphile-worker'
 import type { Database } from '../src/database/database.ts'
+import { enqueue } from '../src/jobs/queue.ts'
 import { deleteEndedAbonnementen } from '../src/nrc/abonnement/write.ts'
 
 declare global {
@@ -11,14 +12,13 @@ declare global {
   }
 }
 
-const AGAIN_MS = 60_000
+const AGAIN_S = 60
 
 export function removeAbonnementen(database: Database): Task {
-  return async (_payload, { logger, addJob }) => {
+  return async (_payload, { logger }) => {
     const { gone, left } = await deleteEndedAbonnementen(database)
     if (gone > 0) logger.info(`removed ${gone} abonnementen`)
     if (left === 0) return
-    const runAt = new Date(Date.now() + AGAIN_MS)
-    await addJob('remove-abonnementen', {}, { jobKey: 'remove-abonnementen', runAt })
+    await enqueue(database.db, 'remove-abonnementen', {}, { jobKey: 'remove-abonnementen', delaySeconds: AGAIN_S })
   }
 }

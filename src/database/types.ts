@@ -430,6 +430,9 @@ export interface ArchiveByHand {
    * Who set it, as the audit trail names him.
    */
   setBy: string;
+  /**
+   * The case.
+   */
   zaakId: number;
 }
 
