@@ -337,7 +337,7 @@ function drawToken(draw: Draw): string {
     '',
     'Bearer',
     'Bearer ',
-    `bearer ${good}`,
+    `Bearer${good}`,
     `Bearer  ${good}`,
     `Basic ${good}`,
     `Bearer ${good}, Bearer ${good}`,

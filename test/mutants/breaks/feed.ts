@@ -13,23 +13,27 @@ export const FEED: Mutant[] = [
   },
   {
     what: 'a position in a feed is of the rights that it was given to',
-    file: 'src/feed/deltas.ts',
-    search: ' || ofRights !== rights) throw expired()',
-    replace: ') throw expired()',
+    file: 'src/feed/place.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
+    search: "hash('sha256', `${epoch} ${rights}`",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
+    replace: "hash('sha256', `${epoch} ${rights.slice(0, 0)}`",
     tests,
   },
   {
     what: 'a position in a feed is of this database',
-    file: 'src/feed/deltas.ts',
-    search: '  if (asked && asked.epoch !== head.epoch) throw expired()\n',
-    replace: '',
+    file: 'src/feed/place.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
+    search: "hash('sha256', `${epoch} ${rights}`",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
+    replace: "hash('sha256', `${epoch.slice(0, 0)} ${rights}`",
     tests,
   },
   {
     what: 'a position in a feed from before what is kept is refused',
     file: 'src/feed/deltas.ts',
-    search: '  if (BigInt(start) < BigInt(head.first) || BigInt(start) >= BigInt(head.settled)) throw expired()\n',
-    replace: '',
+    search: 'if (xact === undefined || BigInt(xact) < BigInt(head.first)) throw expired()',
+    replace: 'if (xact === undefined) throw expired()',
     tests,
   },
   {

@@ -453,8 +453,8 @@ export const SHARED: Mutant[] = [
   {
     what: 'a request whose client has gone while it waited is not worked on',
     file: 'src/http/places.ts',
-    search: "raw.once('close', giveUp)",
-    replace: 'void giveUp',
+    search: 'const waitNoMore = whenClosed(raw, () => settle(false))',
+    replace: 'const waitNoMore = () => {}',
     tests: ['test/http/places.test.ts'],
   },
   {
@@ -621,8 +621,8 @@ export const SHARED: Mutant[] = [
   {
     what: 'a change for another state is refused (If-Match)',
     file: 'src/core/precondition.ts',
-    search: "ifMatch !== '' && !isNamed(ifMatch, etag)",
-    replace: "ifMatch !== '' && ifMatch === etag && !isNamed(ifMatch, etag)",
+    search: "ifMatch !== '' && !isNamed(ifMatch, etag))",
+    replace: "ifMatch !== '' && ifMatch === etag && !isNamed(ifMatch, etag))",
     tests: ['test/http/precondition.test.ts'],
   },
   {
@@ -669,9 +669,9 @@ export const SHARED: Mutant[] = [
   },
   {
     what: 'a line that the collector did not take waits',
-    file: 'src/operations/export-verwerkingen.ts',
-    search: 'code === 0 ? resolve() : reject(',
-    replace: 'code < 9 ? resolve() : reject(',
+    file: 'src/operations/collector.ts',
+    search: 'return rejected > 0 ?',
+    replace: 'return rejected > 1_000 ?',
     tests: ['test/logboek/verwerkingen.test.ts'],
   },
   {
@@ -1012,9 +1012,9 @@ export const SHARED: Mutant[] = [
   },
   {
     what: 'the password of the mail server goes to no other one',
-    file: 'src/beheer/operations/alerts.ts',
-    search: "if (isElsewhere && host !== ''",
-    replace: "if (!isElsewhere && host !== ''",
+    file: 'src/beheer/operations/settings.ts',
+    search: "if (moved.length === 0 || renewed.has('SMTP_PASSWORD')) return",
+    replace: 'if (moved.length >= 0) return',
     tests: ['test/operations/alert-pages.test.ts'],
   },
   {
@@ -1042,7 +1042,7 @@ export const SHARED: Mutant[] = [
     what: 'a batch is kept from helpers that claim it at the same moment',
     file: 'src/documenten/import/ahead.ts',
     search:
-      'on conflict (import_id, start) do update\n              set rows = excluded.rows, claim = excluded.claim, seen_at = excluded.seen_at, content = null\n            returning rows',
+      'on conflict (import_id, start) do update\n              set rows = excluded.rows, claim = excluded.claim, seen_at = excluded.seen_at, content = null,\n                backend = null, store = null, directory = null\n            returning rows',
     replace: 'returning rows',
     tests: ['test/documenten/import-ahead.test.ts'],
   },
