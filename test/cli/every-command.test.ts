@@ -39,7 +39,7 @@ const ALSO: Record<string, string[]> = {
   'organisation set': ['--name', 'x'],
   'organisation remove': ['--confirm', '001234567'],
 }
-/** They run until they are stopped, or have a database of their own, or ask a server. */
+/** They run until they are stopped, or have a database of their own, or ask a server or a source before it. */
 const OTHER = new Set([
   'start',
   'api',
@@ -50,6 +50,7 @@ const OTHER = new Set([
   'import run',
   'catalogus export',
   'migrate',
+  'overnemen open-notificaties',
   'overnemen rapport',
   'overnemen zaakstroom',
 ])

@@ -12,12 +12,14 @@ t.setTimeout(300_000)
 const CHANGES = [
   ...['key_holder', 'worker', 'active_sender', 'periodic_job', 'delivery', 'delivery_attempt', 'applicatie_secret'],
   ...['_private_jobs', '_private_job_queues', 'change', 'feed', 'migration', 'migrations', 'server_life'],
+  ...['store_writer', 'external_receiver'],
 ]
 /** Of those, what differs though no worker runs: an api notes now and then when a secret was last used. */
 const OWN = [
   'key_holder',
   'active_sender',
   'server_life',
+  'store_writer',
   'change',
   'feed',
   'migration',

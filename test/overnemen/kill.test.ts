@@ -33,6 +33,7 @@ const BESIDE = [
   'data_key',
   'key_holder',
   'server_life',
+  'store_writer',
   'poort',
   'migration',
   'periodic_job',
