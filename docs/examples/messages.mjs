@@ -36,7 +36,8 @@ async function ask(method, url, body) {
 }
 
 const abonnement =
-  ABONNEMENT ?? (await ask('POST', '/notificaties/api/v1/abonnement', { callbackUrl: '', kanalen: [{ naam: 'zaken' }] })).url
+  ABONNEMENT ??
+  (await ask('POST', '/notificaties/api/v1/abonnement', { callbackUrl: '', kanalen: [{ naam: 'zaken' }] })).url
 if (!ABONNEMENT) console.log(abonnement)
 
 for (let next = `${abonnement}/berichten?limit=100`; ; ) {
