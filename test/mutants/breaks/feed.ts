@@ -14,18 +14,14 @@ export const FEED: Mutant[] = [
   {
     what: 'a position in a feed is of the rights that it was given to',
     file: 'src/feed/place.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
     search: "hash('sha256', `${epoch} ${rights}`",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
     replace: "hash('sha256', `${epoch} ${rights.slice(0, 0)}`",
     tests,
   },
   {
     what: 'a position in a feed is of this database',
     file: 'src/feed/place.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
     search: "hash('sha256', `${epoch} ${rights}`",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
     replace: "hash('sha256', `${epoch.slice(0, 0)} ${rights}`",
     tests,
   },
