@@ -20,10 +20,10 @@ export const FEED: Mutant[] = [
   },
   {
     what: 'a position in a feed is of this database',
-    file: 'src/feed/place.ts',
-    search: "hash('sha256', `${epoch} ${rights}`",
-    replace: "hash('sha256', `${epoch.slice(0, 0)} ${rights}`",
-    tests,
+    file: 'src/feed/deltas.ts',
+    search: 'f.cluster = current_cluster() as same',
+    replace: 'true as same',
+    tests: ['test/feed/restored.test.ts'],
   },
   {
     what: 'a position in a feed from before what is kept is refused',
