@@ -29,6 +29,9 @@ const WHOLE_MS = 60_000
  */
 export type Delivered = { until: number; wholeAt?: number }
 
+/** Another process sends by now, since this one stood still for longer than its lease: that says nothing of the collector. */
+class LeaseLost extends Error {}
+
 /**
  * Sends one portion, unless another process does.
  * @param delivered the line up to which all is delivered, as far as this process saw; it moves that
@@ -54,12 +57,15 @@ export async function exportPortion(
       return 0
     }
     const beat = async () => {
-      if (!(await takeLease(sql, holder))) throw new CollectorAway('another process sends by now')
+      if (!(await takeLease(sql, holder))) throw new LeaseLost()
     }
     const aside = lines.length > 0 ? await send(lines, beat) : []
     await leaveSpool(sql, holder, after, end, aside)
     delivered.until = end
     return lines.length
+  } catch (error) {
+    if (error instanceof LeaseLost) return 0
+    throw error
   } finally {
     await sql`delete from verwerking_lease where holder = ${holder}::uuid`
   }
@@ -118,7 +124,7 @@ async function leaveSpool(
 ): Promise<void> {
   await sql.begin(async (trx) => {
     const held = await trx`select 1 from verwerking_lease where holder = ${holder}::uuid for update`
-    if (held.length === 0) throw new CollectorAway('another process sends by now')
+    if (held.length === 0) throw new LeaseLost()
     if (aside.length > 0)
       await trx`
         insert into verwerking_aside (id, reason)

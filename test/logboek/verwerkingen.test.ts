@@ -550,6 +550,20 @@ t.test('one process sends at a time', async (t) => {
   t.strictSame(others, [0])
 })
 
+t.test('whoever lost its lease meanwhile counts nothing as sent, and is no fault of the collector', async (t) => {
+  const { test, out, spooled } = await givenLines(t)
+  const robbed: Send = async (lines, beat) => {
+    await test.database.sql`
+      update verwerking_lease set holder = gen_random_uuid(), until = clock_timestamp() + interval '1 minute'`
+    return out.send(lines, beat)
+  }
+  t.equal(await exportPortion(test.database, robbed), 0)
+  t.equal(await spooled(), 4)
+  t.equal(await exportPortion(test.database, out.send), 0, 'the other one sends')
+  await test.database.sql`update verwerking_lease set until = clock_timestamp() - interval '1 minute'`
+  t.equal(await exportPortion(test.database, out.send), 4, 'until its lease has ended')
+})
+
 t.test('beyond as many lines as may wait nothing is shown or changed, and what repairs that goes on', async (t) => {
   const { test, zaak, out } = await givenLines(t, { LOGBOEK_SPOOL_MOST: '4' })
   const read = () => test.call('GET', zaak, undefined, CRS)
