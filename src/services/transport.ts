@@ -3,6 +3,7 @@ import type { buildConnector, Dispatcher } from 'undici'
 import { tracedBelow } from '../telemetry/tracing.ts'
 import { type AddressPolicy, blocked } from './addresses.ts'
 import { secretsOf, withoutSecrets } from './masking.ts'
+import { withoutContinue } from './unasked-continue.ts'
 
 /** What connections show and trust. PEM; left out: no certificate, the usual authorities. */
 export type Tls = { cert?: string; key?: string; ca?: string }
@@ -170,10 +171,10 @@ function proxySecrets(proxy = ''): string[] {
 }
 
 /**
- * With TLS 1.3 a server refuses us after the handshake, by an alert and the end of the connection. undici tells of the end alone: here the
- * connection ends with the alert.
+ * What undici does not do with a socket. With TLS 1.3 a server refuses us after the handshake, by an alert and the end of the connection. undici tells of the end alone:
+ * here the connection ends with the alert. And an answer may begin with `100 Continue`.
  */
-function tellingOfAlerts(connector: buildConnector.connector): buildConnector.connector {
+function mended(connector: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connector(options, (...[error, socket]) => {
       if (error) return callback(error, null)
@@ -182,6 +183,7 @@ function tellingOfAlerts(connector: buildConnector.connector): buildConnector.co
         if (fault.code?.startsWith('ERR_SSL_')) alert ??= fault
       })
       socket.prependListener('end', () => alert && socket.destroy(alert))
+      withoutContinue(socket)
       callback(null, socket)
     })
 }
@@ -196,7 +198,7 @@ async function openDispatcher({ policy, connections, tls = {}, proxies }: Outgoi
     keepAliveMaxTimeout: 1_000,
     headersTimeout: 0, // the term of the service covers it
     bodyTimeout: 0,
-    connect: tellingOfAlerts(buildConnector({ lookup: policy.lookup, timeout: 300_000, ...tls })),
+    connect: mended(buildConnector({ lookup: policy.lookup, timeout: 300_000, ...tls })),
   }
   if (!usesProxy(proxies)) return new Agent(options)
   const { http = '', https = '', except } = proxies // an empty text: not that of the environment either

@@ -7,6 +7,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { FOR_SERVICES } from '../../src/services/addresses.ts'
 import {
@@ -83,6 +84,34 @@ t.test('with a status that is enough, a body that breaks off, stalls or never en
   })
   const call = { url: refusing, method: 'POST', body: '{}', limit: 4096, statusSuffices: true } as const
   t.equal(await sendWithin(30_000, givenAgent(t), call).catch(failureKind), 'connection')
+})
+
+t.test('100 Continue that nobody asked for comes before an answer, and is none', async (t) => {
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+  for (const parts of [
+    [`${CONTINUE}HTTP/1.1 204 No Content\r\n\r\n`],
+    [CONTINUE, 'HTTP/1.1 204 No Content\r\n\r\n'],
+    ['HTTP/1.1 10', '0 Continue\r\nx-own: a\r\n', '\r\n', CONTINUE, 'HTTP/', '1.1 204 No Content\r\n\r\n'],
+    [CONTINUE, 'HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 204 No Content\r\n\r\n'],
+    [`HTTP/1.1 200 OK\r\ncontent-length: ${CONTINUE.length}\r\n\r\n`, CONTINUE],
+  ]) {
+    const url = await givenServer(t, async ({ socket }) => {
+      for (const part of parts) {
+        socket.write(part)
+        await sleep(5)
+      }
+    })
+    const agent = givenAgent(t)
+    const isBody = parts[1] === CONTINUE && parts.length === 2 && parts[0] !== CONTINUE
+    for (const turn of [1, 2]) {
+      const answer = await sendWithin(10_000, agent, { url, method: 'POST', body: '{}', limit: 100 })
+      t.equal(answer.status, isBody ? 200 : 204, `${JSON.stringify(parts)}, ${turn}`)
+      t.equal(answer.body.toString(), isBody ? CONTINUE : '')
+    }
+  }
+  const cut = await givenServer(t, ({ socket }) => socket.end(CONTINUE))
+  const call = { url: cut, method: 'POST', body: '{}', limit: 100 } as const
+  t.equal(await sendWithin(10_000, givenAgent(t), call).catch(failureKind), 'connection', 'nothing comes after it')
 })
 
 t.test('what is wrong with TLS has a word of its own, and Node’s code', async (t) => {

@@ -591,6 +591,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/cli/loads.test.ts'],
   },
   {
+    what: 'what comes before an answer that nobody asked for is left out, and of the answer nothing',
+    file: 'src/services/unasked-continue.ts',
+    search: '      held = undefined\n      return answer',
+    replace: '      return answer',
+    tests: ['test/services/transport.test.ts'],
+  },
+  {
     what: 'credentials that a receiver gives back are not kept',
     file: 'src/services/transport.ts',
     search: 'const shown = () => withoutSecrets(body, [...agent.secrets, ...sentSecrets(call)], truncated)',
