@@ -29,6 +29,7 @@ import { feedRoutes } from './feed/routes.ts'
 import { boundConnections, isArriving } from './http/connections.ts'
 import { checkContent, takeWhole } from './http/content.ts'
 import { allowOrigins } from './http/cors.ts'
+import { tagChanges } from './http/etag.ts'
 import { serveFaultPages } from './http/fault-pages.ts'
 import { header } from './http/header.ts'
 import { registerKeys, sendFailure } from './http/idempotency.ts'
@@ -212,6 +213,7 @@ export async function buildApp(given: Parts | ManyParts): Promise<FastifyInstanc
     return logOptionsOf(config) ? openActs(database, config, log) : undefined
   })
   registerKeys(app, parts.config)
+  tagChanges(app)
   checkContent(app, (request) => request.actor?.key !== undefined)
   sharePlaces(app, () => app.parts.config.databasePoolSize)
   validateInTurn(app)

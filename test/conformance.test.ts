@@ -180,6 +180,7 @@ async function story(t: Test, test: TestApp, line: Line) {
   t.match(refused.body?.invalidParams, [{ name: 'nonFieldErrors', code: 'unknown-parameters' }])
   const etag = String(got.headers.etag)
   t.match(etag, /^"[0-9a-f]{32}"$/, 'with a strong ETag')
+  if (line.list.includes('POST')) t.equal(made.headers.etag, etag, 'which the answer of the POST had')
   const same = await call('GET', url, undefined, client, { 'if-none-match': `"anders", ${etag}` })
   t.equal(same.status, 304, 'which is not sent again')
   t.equal(same.text, '')
@@ -203,14 +204,16 @@ async function story(t: Test, test: TestApp, line: Line) {
     problem(t, await call('PUT', `${path}/${UNKNOWN}`, body, client), 404, 'a PUT of an unknown uuid')
     problem(t, await call('PUT', url, body, stranger), 403, 'a PUT without the scope')
     const seen = await ifMatch()
-    await changed(t, test, line, () => call('PUT', url, put, client, seen), 'update')
+    const answer = await changed(t, test, line, () => call('PUT', url, put, client, seen), 'update')
+    t.equal(answer.headers.etag, (await call('GET', url, undefined, client)).headers.etag, 'with the ETag of a GET')
     matches(t, 'PUT', `${line.path}/:uuid`, 200, (await call('GET', url, undefined, client)).body)
   }
   if (line.one.includes('PATCH')) {
     problem(t, await call('PATCH', url, {}, stranger), 403, 'a PATCH without the scope')
     const patch = line.patch ? await line.patch(test, made.body) : {}
     const seen = await ifMatch()
-    await changed(t, test, line, () => call('PATCH', url, patch, client, seen), 'partial_update')
+    const answer = await changed(t, test, line, () => call('PATCH', url, patch, client, seen), 'partial_update')
+    t.equal(answer.headers.etag, (await call('GET', url, undefined, client)).headers.etag, 'with the ETag of a GET')
   }
   if (line.one.includes('DELETE')) {
     problem(t, await call('DELETE', url, undefined, stranger), 403, 'a DELETE without the scope')
@@ -277,11 +280,17 @@ async function unchangedBy(t: Test, { one }: Line, { call, body }: Asked) {
 }
 
 /** A change succeeds, and leaves one audit record and, on a channel, one notification behind. */
-async function changed(t: Test, test: TestApp, line: Line, change: () => Promise<Answer>, actie: string) {
+async function changed(
+  t: Test,
+  test: TestApp,
+  line: Line,
+  change: () => Promise<Answer>,
+  actie: string,
+): Promise<Answer> {
   const before = await counts(test)
   const answer = await change()
   const status = actie === 'destroy' ? 204 : 200
-  if (!t.equal(answer.status, status, `${actie} succeeds ${answer.status === status ? '' : answer.text}`)) return
+  if (!t.equal(answer.status, status, `${actie} succeeds ${answer.status === status ? '' : answer.text}`)) return answer
   if (actie === 'destroy') t.equal(answer.text, '', 'without content')
   const after = await counts(test)
   // Deleting a main object with a trail deletes the trail, with no record of it.
@@ -295,6 +304,7 @@ async function changed(t: Test, test: TestApp, line: Line, change: () => Promise
   }
   const announced = line.kanaal !== null && !line.onlyCreateAnnounced
   t.equal(after.notificatie - before.notificatie, announced ? 1 : 0, `and ${announced ? 'a' : 'no'} notification`)
+  return answer
 }
 
 async function counts({ database }: TestApp) {

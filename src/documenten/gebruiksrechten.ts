@@ -8,7 +8,7 @@ import { notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { requireMatch, sendCacheable } from '../http/etag.ts'
-import { detail, ExpandQuery, expand, expandEach } from '../http/expand.ts'
+import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Moment, Patch, Reference, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { sendAllById } from '../http/stream.ts'
@@ -197,7 +197,7 @@ async function forChange(m: Mutation, uuid: string, scopes: Scopes) {
   requireMay(m.actor, scopes, document)
   const before = await findGebruiksrecht(m.read, uuid)
   if (!before) throw notFound()
-  requireMatch(m, () => detail(toGebruiksrecht(before, m.actor.base)))
+  requireMatch(m, () => toGebruiksrecht(before, m.actor.base))
   return { before, document }
 }
 

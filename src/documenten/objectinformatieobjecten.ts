@@ -10,7 +10,7 @@ import { invalid, notFound } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { requireMatch, sendCacheable } from '../http/etag.ts'
-import { detail, ExpandQuery, expand, expandEach } from '../http/expand.ts'
+import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Reference, Url } from '../http/input.ts'
 import { link, linkOr, localUuid, type Resource } from '../http/links.ts'
 import { sendAllById } from '../http/stream.ts'
@@ -112,7 +112,7 @@ export const objectinformatieobjecten: FastifyPluginAsyncTypebox = async (app) =
       const row = await findRelation(app.read, request.params.uuid)
       if (!row) throw notFound()
       await requireDocument(app.read, request.actor, VERWIJDEREN, row.documentUuid)
-      requireMatch(request, () => detail(toRelation(row, request.base))) // it never changes, so nothing is held
+      requireMatch(request, () => toRelation(row, request.base)) // it never changes, so nothing is held
       const { object, objectType, informatieobject } = toRelation(row, request.base)
       // That of an object of ours is there for as long as the relation itself.
       requireNotAtSource(

@@ -10,7 +10,7 @@ import type { ReadDb, Reader } from '../database/database.ts'
 import { byKey } from '../database/list.ts'
 import { expected } from '../database/rows.ts'
 import { requireMatch, sendCacheable } from '../http/etag.ts'
-import { detail, ExpandQuery, expand, expandEach } from '../http/expand.ts'
+import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery, sendPageOf } from '../http/page.ts'
@@ -253,7 +253,7 @@ async function forChange(m: Mutation, uuid: string, scopes: Scopes) {
   const before = locked && (await findVerzending(m.read, uuid))
   if (!before) throw notFound()
   const document = await requireDocument(m.read, m.actor, scopes, before.documentUuid)
-  requireMatch(m, () => detail(toVerzending(before, m.actor.base)))
+  requireMatch(m, () => toVerzending(before, m.actor.base))
   return { before, document }
 }
 

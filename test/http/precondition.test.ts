@@ -5,7 +5,7 @@ import { judgePrecondition } from '../../src/core/precondition.ts'
 import { givenBesluittype, givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { givenBesluit } from '../besluiten/given.ts'
 import { givenLock } from '../documenten/documenten.ts'
-import { CRS, givenDocument, givenZaak, ZAKEN } from '../zaken/given.ts'
+import { CRS, givenDocument, givenZaak, ZAKEN, zaakBody } from '../zaken/given.ts'
 
 const test = await testApp(t)
 const { sql } = test.database
@@ -74,6 +74,28 @@ t.test('a case with more parts than an answer holds has an ETag that a change ca
   await sql`delete from zaakobject where id = (select min(id) from zaakobject)`
   t.equal((await changed(zaak.url, 'PATCH', { toelichting: 'x' }, { 'if-match': before })).status, 412)
   t.equal((await changed(zaak.url, 'PATCH', { toelichting: 'x' }, { 'if-match': await etagOf(zaak.url) })).status, 200)
+})
+
+t.test(
+  'a lock is no change: the ETag of before it counts, and that of an answer counts for the next change',
+  async (t) => {
+    const document = await givenDocument(test, await givenInformatieobjecttype(test))
+    const before = await etagOf(document)
+    const lock = await givenLock(test, document)
+    t.equal(await etagOf(document), before)
+    const first = await changed(document, 'PATCH', { titel: 'a', lock }, { 'if-match': before })
+    t.equal(first.status, 200, first.text)
+    const second = await changed(document, 'PATCH', { titel: 'b', lock }, { 'if-match': String(first.headers.etag) })
+    t.equal(second.status, 200, second.text)
+    t.equal((await test.call('POST', `${document}/unlock`, { lock })).status, 204)
+    t.equal(await etagOf(document), second.headers.etag)
+  },
+)
+
+t.test('the order of members in JSON is no other state', async (t) => {
+  const body = zaakBody(await givenZaaktype(test), { kenmerken: [{ kenmerk: 'k', bron: 'b' }] })
+  const made = await test.call('POST', `${ZAKEN}/zaken`, body, CRS)
+  t.equal(made.headers.etag, await etagOf(made.body.url))
 })
 
 t.test('rights come before the condition, and the condition before what was sent', async (t) => {

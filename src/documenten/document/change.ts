@@ -5,7 +5,6 @@ import type { Mutation } from '../../core/mutate.ts'
 import { throwFaults } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
 import { requireMatch } from '../../http/etag.ts'
-import { detail } from '../../http/expand.ts'
 import { documentenKanaal, documentLabel } from '../kanaal.ts'
 import { DOCUMENT_BIJWERKEN, requireMay, subjectOf } from '../rights.ts'
 import { gebruiksrechtFault, hasGebruiksrechten, requireFileSize, statusFault } from '../rules.ts'
@@ -38,7 +37,7 @@ export async function changeDocument(
   const before = await holdDocument(m, uuid)
   requireMay(m.actor, DOCUMENT_BIJWERKEN, before)
   const oud = toDocument(before, base)
-  requireMatch(m, () => detail(oud))
+  requireMatch(m, oud)
   const [gebruiksrechten, judged] = [
     await hasGebruiksrechten(m.read, before.id),
     given.informatieobjecttype === undefined

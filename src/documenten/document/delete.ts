@@ -3,7 +3,6 @@
 import { sql } from 'kysely'
 import type { Mutation } from '../../core/mutate.ts'
 import { requireMatch } from '../../http/etag.ts'
-import { detail } from '../../http/expand.ts'
 import { link } from '../../http/links.ts'
 import { documentenKanaal, documentLabel } from '../kanaal.ts'
 import { requireMay, VERWIJDEREN } from '../rights.ts'
@@ -16,7 +15,7 @@ import { holdDocument } from './hold.ts'
 export async function deleteDocument(m: Mutation, uuid: string, catalogus: string): Promise<void> {
   const row = await holdDocument(m, uuid)
   requireMay(m.actor, VERWIJDEREN, row)
-  requireMatch(m, () => detail(toDocument(row, m.actor.base)))
+  requireMatch(m, () => toDocument(row, m.actor.base))
   await requireNoRelations(m.read, row.id)
   requireUnlockedForDelete(row.lock)
   const { rows } = await sql<{ fileId: number }>`
