@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts'
 import { migrateControl, requireControlSchema } from '../database/migrate.ts'
 import { configOf, type Organisation } from '../organisations/organisation.ts'
 import { controlUrlOf, openControl, readOrganisations } from '../organisations/registry.ts'
+import { describePlace, placeOf } from './place.ts'
 import { findSecretBox } from './server.ts'
 import { UsageError } from './usage.ts'
 
@@ -40,6 +41,20 @@ export async function withControl<T>(
   } finally {
     await database.close()
   }
+}
+
+/** The same for work that changes something: it is told where that is. @param rsin of the organisation that it is for */
+export function changeControl<T>(
+  rsin: string | undefined,
+  work: (control: Control) => Promise<T>,
+  options: { make?: boolean } = {},
+): Promise<T> {
+  return withControl((control) => {
+    const { config, url } = control
+    const place = placeOf({ ...config, databaseUrl: url, organisation: rsin }, controlUrlOf(url))
+    console.error(`zaakstroom: changes the registry in ${describePlace(place)}`)
+    return work(control)
+  }, options)
 }
 
 /** @throws UsageError when there is none with this RSIN */

@@ -24,7 +24,7 @@ import {
 import { directUrlOf, type Organisation } from '../organisations/organisation.ts'
 import { changeOrganisations, readOrganisations } from '../organisations/registry.ts'
 import { passwordReport, readPassword, recordByCommand, requireUsername, roleOf } from './accounts.ts'
-import { type Control, organisationOf, withControl } from './control.ts'
+import { type Control, changeControl, organisationOf, withControl } from './control.ts'
 import { OUT, print } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
@@ -52,7 +52,7 @@ export function addAccountsTo(organisation: Command): void {
     .option('--centre <yes|no>', 'whether it may see the page about all organisations', 'no')
     .option('--password-stdin', 'read the password from standard input instead of making one')
     .option(...OUT)
-    .action((options: WithPassword & Described) => withControl((control) => create(control, options)))
+    .action((options: WithPassword & Described) => changeControl(undefined, (control) => create(control, options)))
   account
     .command('list')
     .description('all of them, with their roles')
@@ -63,28 +63,28 @@ export function addAccountsTo(organisation: Command): void {
     .option('--email <address>', 'where alerts go')
     .option('--active <yes|no>', 'no: it cannot sign in anywhere, and its sessions end')
     .option('--centre <yes|no>', 'whether it may see the page about all organisations')
-    .action((options: Described) => withControl((control) => set(control, options)))
+    .action((options: Described) => changeControl(undefined, (control) => set(control, options)))
   named('give', 'give it a role in an organisation, in place of the one that it had there')
     .argument('<rsin>')
     .requiredOption('--role <role>', ROLLEN.join(', '))
     .option('--repair', 'the role hersteller as well')
     .option('--max <vertrouwelijkheidaanduiding>', 'cases and documents above it are not shown', 'vertrouwelijk')
-    .action((rsin: string, options: Role) => withControl((control) => give(control, rsin, options)))
+    .action((rsin: string, options: Role) => changeControl(rsin, (control) => give(control, rsin, options)))
   named('take', 'take its role in an organisation away; its sessions there end')
     .argument('<rsin>')
-    .action((rsin: string, options: Named) => withControl((control) => take(control, rsin, options)))
+    .action((rsin: string, options: Named) => changeControl(rsin, (control) => take(control, rsin, options)))
   named('reset-password', 'give it a new password, printed once; ends its sessions, and the wait after wrong passwords')
     .option('--password-stdin', 'read the password from standard input instead of making one')
     .option(...OUT)
     .option('--remove-totp', 'remove its one-time codes as well')
     .action((options: WithPassword & { removeTotp?: boolean }) =>
-      withControl((control) => resetPassword(control, options)),
+      changeControl(undefined, (control) => resetPassword(control, options)),
     )
   named('unlock', 'end the wait after wrong passwords or codes, at whichever organisation').action((options: Named) =>
-    withControl((control) => unlock(control, options)),
+    changeControl(undefined, (control) => unlock(control, options)),
   )
   named('remove', 'remove it, with its roles; its sessions end').action((options: Named) =>
-    withControl((control) => remove(control, options)),
+    changeControl(undefined, (control) => remove(control, options)),
   )
 }
 

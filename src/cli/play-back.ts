@@ -13,7 +13,8 @@ import { knownCases, meet, openTarget } from '../overnemen/playback/target.ts'
 import { SourceUnavailable } from '../overnemen/source.ts'
 import { nameOf } from '../overnemen/takeover.ts'
 import { openLog } from '../telemetry/log.ts'
-import { databaseBox, withDatabase } from './database.ts'
+import { changeDatabase, databaseBox } from './database.ts'
+import { readMoment, readNumber } from './options.ts'
 import { readSecret } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
@@ -32,7 +33,6 @@ type Switched = { id: number; source: string; switched_at: string | null; switch
 /** What the commands of takeovers share. */
 export type Shared = {
   readUrl(value: string, protocols: string[], option: string): string
-  readNumber(value: string, option: string, least: number, most: number): number
   stopSignal(): AbortSignal
   waiting: Waiting
 }
@@ -58,15 +58,14 @@ export function addPlayback(overnemen: Command, shared: Shared): void {
     .action((options: Options) => playBack(options, shared))
 }
 
-async function playBack(options: Options, { readUrl, readNumber, stopSignal, waiting }: Shared): Promise<void> {
+async function playBack(options: Options, { readUrl, stopSignal, waiting }: Shared): Promise<void> {
   const { vanaf, proef: dry, client, rapport, json } = options
   const url = readUrl(options.naar, ['http:', 'https:'], '--naar').replace(/\/+$/, '')
   const tempo = options.tempo === undefined ? undefined : readNumber(options.tempo, '--tempo', 1, 1_000_000)
-  if (vanaf !== 'omschakeling' && Number.isNaN(Date.parse(vanaf)))
-    throw new UsageError('--vanaf is omschakeling, or a moment such as 2026-01-31T12:00:00Z')
+  const moment = vanaf === 'omschakeling' ? undefined : readMoment(vanaf, '--vanaf').toISOString()
   const secret = await readSecret()
   const stopped = stopSignal()
-  await withDatabase(async (database, config) => {
+  await changeDatabase(async (database, config) => {
     await databaseBox(database, config)
     const base = ownAddress(config)
     if (url === base) throw new UsageError('--naar is the address of this installation itself')
@@ -81,7 +80,6 @@ async function playBack(options: Options, { readUrl, readNumber, stopSignal, wai
       await requireThere(target, await knownCases(connection, takeover.id))
       if (dry) await makeDry(connection)
       const sql = dry ? connection : database.sql
-      const moment = vanaf === 'omschakeling' ? undefined : new Date(vanaf).toISOString()
       const journal = openJournal(sql, await planPlayback(sql, takeover, nameOf(url), { moment }))
       const playback = {
         ...{ reader: readerOf(database), stores: openStores(config, openLog('silent')), base, target, journal, dry },
@@ -95,8 +93,15 @@ async function playBack(options: Options, { readUrl, readNumber, stopSignal, wai
         if (rapport) await pipeline(playbackCsv(journal), createWriteStream(rapport, { mode: 0o600 }))
       }
       const counts = await journal.counts()
-      if (json) console.log(JSON.stringify({ counts, never: NEVER }))
-      else console.log([...linesOf(counts), ...NEVER.map(({ wat, text }) => `  ${wat.padEnd(16)}${text}`)].join('\n'))
+      if (json) console.log(JSON.stringify({ since: moment ?? 'omschakeling', counts, never: NEVER }))
+      else
+        console.log(
+          [
+            ...(moment ? [`Changed since ${moment}:`] : []),
+            ...linesOf(counts),
+            ...NEVER.map(({ wat, text }) => `  ${wat.padEnd(16)}${text}`),
+          ].join('\n'),
+        )
       if (counts.some(({ state }) => !['created', 'changed', 'deleted', 'equal'].includes(state))) process.exitCode = 1
     } catch (error) {
       throw error instanceof NoWayBack ? new UsageError(error.message) : error

@@ -5,7 +5,7 @@ import { mutator } from '../../core/mutate.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { KANALEN, registerKanalen, testNotificatie } from '../../notificaties/kanalen.ts'
 import { resendFailed } from '../../notificaties/resend.ts'
-import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
+import { changeDatabase, databaseBox } from '../database.ts'
 import { readMoment } from '../options.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
@@ -22,7 +22,7 @@ export function addTo(program: Command): void {
     .action(async (names: string[], options: { json?: boolean }) => {
       const unknown = names.filter((name) => !KANALEN.some(({ naam }) => naam === name))
       if (unknown.length > 0) throw new UsageError(`there is no channel ${unknown.join(', ')}`)
-      const results = await withDatabase(async (database, config) =>
+      const results = await changeDatabase(async (database, config) =>
         registerKanalen(
           { database, config, box: await databaseBox(database, config) },
           names.length > 0 ? names : undefined,
@@ -39,7 +39,7 @@ export function addTo(program: Command): void {
     .description('send a test message, and say at which stage it fails if it does')
     .option('--json', 'print JSON')
     .action(async (options: { json?: boolean }) => {
-      const stages = await withDatabase(async (database, config) =>
+      const stages = await changeDatabase(async (database, config) =>
         testNotificatie({ database, config, box: await databaseBox(database, config) }),
       )
       const lines = stages.map(({ stage, outcome, detail }) =>

@@ -14,7 +14,7 @@ import {
   updateOrganisation,
 } from '../../organisations/registry.ts'
 import { removeOrganisation } from '../../organisations/remove.ts'
-import { type Control, organisationOf, requireWhole, withControl } from '../control.ts'
+import { type Control, changeControl, organisationOf, requireWhole, withControl } from '../control.ts'
 import { addAccountsTo } from '../organisation-accounts.ts'
 import { type AddOptions, add, requireApart, taken } from '../organisation-add.ts'
 import { endKilledMove, move } from '../organisation-move.ts'
@@ -64,7 +64,9 @@ Example:
     .option('--from <directory>', 'with all that is in an export; its keys come on standard input')
     .option('--json', 'print JSON')
     .action((options: AddOptions) =>
-      withControl((control) => inTurn(control, options.rsin, () => add(control, options)), { make: true }),
+      changeControl(options.rsin, (control) => inTurn(control, options.rsin, () => add(control, options)), {
+        make: true,
+      }),
     )
   organisation
     .command('list')
@@ -82,23 +84,25 @@ Example:
     .option('--limit <name=number...>', 'its bounds; name= takes one away')
     .option('--database-url <url>', 'the same database by another password, role or TLS')
     .option('--json', 'print JSON')
-    .action((rsin: string, options: Given) => withControl((control) => set(control, rsin, options)))
+    .action((rsin: string, options: Given) => changeControl(rsin, (control) => set(control, rsin, options)))
   organisation
     .command('suspend')
     .description('refuse all its requests and run none of its jobs, until it is resumed')
     .argument('<rsin>')
     .requiredOption('--reason <text>', 'why, for the people of the centre')
-    .action((rsin: string, { reason }: { reason: string }) => withControl((control) => suspend(control, rsin, reason)))
+    .action((rsin: string, { reason }: { reason: string }) =>
+      changeControl(rsin, (control) => suspend(control, rsin, reason)),
+    )
   organisation
     .command('resume')
     .description('serve it again, and end a move that was killed')
     .argument('<rsin>')
-    .action((rsin: string) => withControl((control) => inTurn(control, rsin, () => resume(control, rsin))))
+    .action((rsin: string) => changeControl(rsin, (control) => inTurn(control, rsin, () => resume(control, rsin))))
   organisation
     .command('reseal')
     .description('seal what opens each of them with the first key of DATA_KEYS, before an older key goes')
     .option('--json', 'print JSON')
-    .action((options: Shown) => withControl((control) => reseal(control, options)))
+    .action((options: Shown) => changeControl(undefined, (control) => reseal(control, options)))
   organisation
     .command('move')
     .description('bring it to another database while it works; its requests wait some seconds at the switch')
@@ -111,7 +115,7 @@ Example:
       '\nIts server has to run with wal_level=logical, and its role may replicate. What it had there stays, in the schemas …_moved and …_moved_queue.',
     )
     .action((rsin: string, options: Shown & { to: string; sourceUrl?: string }) =>
-      withControl((control) => inTurn(control, rsin, () => move(control, rsin, options))),
+      changeControl(rsin, (control) => inTurn(control, rsin, () => move(control, rsin, options))),
     )
   organisation
     .command('export')
@@ -121,7 +125,7 @@ Example:
     .option('--keys', 'print the keys that its secrets and personal numbers are sealed with, for who takes it over')
     .option('--json', 'print JSON')
     .action((rsin: string, options: Shown & { to: string; keys?: boolean }) =>
-      withControl((control) => inTurn(control, rsin, () => exportOne(control, rsin, options))),
+      changeControl(rsin, (control) => inTurn(control, rsin, () => exportOne(control, rsin, options))),
     )
   addAccountsTo(organisation)
   organisation
@@ -131,7 +135,7 @@ Example:
     .requiredOption('--confirm <rsin>', 'the same once more')
     .option('--json', 'print JSON')
     .action((rsin: string, options: Shown & { confirm: string }) =>
-      withControl((control) => inTurn(control, rsin, () => remove(control, rsin, options))),
+      changeControl(rsin, (control) => inTurn(control, rsin, () => remove(control, rsin, options))),
     )
 }
 

@@ -36,6 +36,7 @@ import {
 import { lossesOnWayBack } from '../../overnemen/way-back.ts'
 import { openLog } from '../../telemetry/log.ts'
 import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
+import { readNumber } from '../options.ts'
 import { openOwnAnswers } from '../own-answers.ts'
 import { openOwnSource } from '../own-source.ts'
 import { addPlayback } from '../play-back.ts'
@@ -235,7 +236,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       })
     })
 
-  addPlayback(overnemen, { readUrl, readNumber, stopSignal, waiting: tellWaiting })
+  addPlayback(overnemen, { readUrl, stopSignal, waiting: tellWaiting })
 
   function common(command: Command): Command {
     return command
@@ -519,13 +520,6 @@ function readUrl(value: string, protocols: string[], option: string): string {
   if (!url || !protocols.includes(url.protocol))
     throw new UsageError(`${option} is a URL (${protocols.join(' or ')}//…)`)
   return value
-}
-
-function readNumber(value: string, option: string, least: number, most: number): number {
-  const number = Number(value)
-  if (!Number.isInteger(number) || number < least || number > most)
-    throw new UsageError(`${option} is a whole number from ${least} to ${most}`)
-  return number
 }
 
 async function requireTakeover(database: Database, source: string, trial: boolean): Promise<Takeover> {

@@ -91,7 +91,8 @@ Exit codes: 0 all is well (or was repaired), 1 something is wrong.`,
     )
     .action(async (options: { verify?: boolean; repair?: boolean; removeMost?: boolean; json?: boolean }) => {
       if (options.removeMost && !options.repair) throw new UsageError('--remove-most goes with --repair')
-      await withDatabase(async (database, config) => {
+      const on = options.repair ? changeDatabase : withDatabase
+      await on(async (database, config) => {
         const tell = progress()
         const outcome = await checkStorage(
           { database, ...openStores(config, toStderr) },
