@@ -13,6 +13,7 @@ import { deleteOldDrafts } from '../src/documenten/import/draft.ts'
 import type { Stores } from '../src/documenten/storage/choose.ts'
 import { forgetOthers, neededKeys, ripeBytes, usedBackends } from '../src/documenten/storage/files.ts'
 import { StoreUnavailable, sweep } from '../src/documenten/storage/index.ts'
+import { requireOwnStore } from '../src/documenten/storage/owner.ts'
 import { removeSnapshots } from '../src/feed/snapshots.ts'
 import { readInput } from '../src/http/input.ts'
 import { enqueue } from '../src/jobs/queue.ts'
@@ -155,6 +156,7 @@ async function sweepOrphans(parts: Parts) {
     try {
       const { sql } = parts.database
       const begin = one(await sql<{ op: string }[]>`select now() as op`)
+      await requireOwnStore(sql, parts.storeFor(backend))
       const swept = await sweep(parts.storeFor(backend), {
         known: (keys) => neededKeys(sql, parts.storeFor, backend, keys),
         ripe: (names, unfinished) => ripeBytes(sql, backend, names, { unfinished }),

@@ -10,6 +10,7 @@ import { ConnectionRefused, DatabaseAway, refusalOf } from '../database/reach.ts
 import { RightsMissing } from '../database/rights.ts'
 import { SessionFault } from '../database/session.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
+import { ForeignStore } from '../documenten/storage/owner.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
 import { PackageMissing } from '../lib/optional-package.ts'
 import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
@@ -26,6 +27,7 @@ const CODES: [new (...given: never[]) => Error, number][] = [
   [OutputLost, EXIT.output],
   [ClientExists, EXIT.usage],
   [UnknownClient, EXIT.usage],
+  [ForeignStore, EXIT.config],
   [StoreUnavailable, EXIT.unavailable],
   [ConfigError, EXIT.config],
   [OrganisationRefused, EXIT.usage],

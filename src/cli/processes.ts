@@ -7,17 +7,25 @@ import { requireConnections } from '../database/reach.ts'
 import { requireRights } from '../database/rights.ts'
 import { openStores, prepareNewStore, requirePackages, type Stores } from '../documenten/storage/choose.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
+import { claimStore, ForeignStore } from '../documenten/storage/owner.ts'
 import { type Role, startMetrics } from '../operations/metrics-server.ts'
 import { NEVER, type Running } from './server.ts'
 
-/** The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it. @throws PackageMissing */
-export async function openStore(config: Config, database: Database, log: Logger): Promise<Stores> {
+/**
+ * The document stores. One that cannot be used now does not keep the process from starting: `/readyz` tells of it.
+ * @param mayClaim the store becomes that of this database, when it is nobody's
+ * @throws PackageMissing
+ */
+export async function openStore(config: Config, database: Database, log: Logger, mayClaim = true): Promise<Stores> {
   await requirePackages(config.documentenBackend)
   try {
     await prepareNewStore(config, database, config.documentenBackend)
+    if (mayClaim) await claimStore(database.sql, openStores(config, log).storeFor(config.documentenBackend))
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error
-    log.error({ backend: config.documentenBackend, code: error.code }, 'the document storage cannot be set up')
+    const { code } = error
+    const text = error instanceof ForeignStore ? error.message : 'the document storage cannot be set up'
+    log.error({ backend: config.documentenBackend, code }, text)
   }
   return openStores(config, log)
 }

@@ -190,7 +190,7 @@ async function openParts(
     if (tokenEndpoint) opened.defer(tokenEndpoint.close)
     const services = openServices(database, box, config, log)
     opened.defer(services.close)
-    const stores = await openStore(config, database, log)
+    const stores = await openStore(config, database, log, !isReadOnly)
     if (!isReadOnly) opened.defer((await announceWriter(database, stores.store, log)).close)
     const room = openRoom(database.sql, config.storageMaxBytes)
     const replica = openReplicaOf(config, database, log)

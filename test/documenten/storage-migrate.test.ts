@@ -1,6 +1,6 @@
 // Documents in more than one store: reading them, moving them, checking them, and what happens when a store is away.
 // It starts servers.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,12 +8,14 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { openCopy } from '../../src/cli/run-worker.ts'
 import type { Backend } from '../../src/config/storage.ts'
+import { requireKeys } from '../../src/core/key-register.ts'
 import { openAhead } from '../../src/documenten/import/ahead.ts'
 import { checkStorage } from '../../src/documenten/storage/check.ts'
 import { openStores } from '../../src/documenten/storage/choose.ts'
 import { prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { newKey, StoreUnavailable } from '../../src/documenten/storage/index.ts'
 import { AlreadyRunning, moveBytes } from '../../src/documenten/storage/migrate.ts'
+import { claimStore } from '../../src/documenten/storage/owner.ts'
 import { announceWriter } from '../../src/documenten/storage/writers.ts'
 import { BASE, givenInformatieobjecttype, type TestApp, testApp } from '../app.ts'
 import { until } from '../until.ts'
@@ -414,6 +416,35 @@ t.test('the command line moves and checks, and its exit code tells what came of 
   t.match(finding, { kind: 'missing', backend: 's3_storage', repaired: false })
   t.match(summary, { found: 1 })
   t.match(await run('migrate', '--to', 'zolder'), { code: 64, stderr: /filesystem, s3_storage, azure_blob_storage/ })
+})
+
+t.test("another installation's store is not repaired, swept or moved into", async (t) => {
+  const [ours, theirs] = [await givenApp(t, 'filesystem'), await givenApp(t, 'filesystem')]
+  await givenDocument(ours, 'van ons')
+  await givenDocument(theirs, 'van hen')
+  for (const { database, parts } of [ours, theirs]) {
+    await requireKeys(database.sql, parts.box)
+    await claimStore(database.sql, parts.store)
+  }
+  const mistaken = { ...ours.parts, ...openStores({ ...ours.config, documentenDir: theirs.config.documentenDir }) }
+  for (const repair of [true, false]) await t.rejects(checkStorage(mistaken, { repair }), /is of another installation/)
+  await t.rejects(claimStore(ours.database.sql, mistaken.store), { name: 'ForeignStore' })
+  t.strictSame([...(await ours.database.sql`select from file where missing_since is not null`)], [])
+  // One of before it carried a name is claimed by whose documents are there, and by nobody else.
+  writeFileSync(join(theirs.config.documentenDir, '.zaakstroom'), 'Proves it.\n')
+  await claimStore(ours.database.sql, mistaken.store)
+  t.equal(await mistaken.store.owner(), undefined)
+  await claimStore(theirs.database.sql, theirs.parts.store)
+  t.match(await mistaken.store.owner(), /^\w{32}$/)
+  // The command, and a directory that is not mounted.
+  const run = (directory: string, ...args: string[]) => {
+    const env = { ...process.env, ...ours.env, DATABASE_URL: ours.databaseUrl, DOCUMENTEN_DIR: directory }
+    return spawnSync(process.execPath, ['src/main.ts', 'storage', ...args], { env, encoding: 'utf8' })
+  }
+  const foreign = run(theirs.config.documentenDir, 'check', '--repair')
+  t.match(foreign, { status: 78, stdout: '', stderr: /is of another installation/ })
+  const unmounted = run(`${ours.config.documentenDir}-weg`, 'migrate', '--to', 'filesystem')
+  t.match(unmounted, { status: 69, stdout: '', stderr: /marker-missing/ })
 })
 
 t.test('a store that is away: 503 with Retry-After, nothing changes, and reading data goes on', async (t) => {

@@ -70,6 +70,18 @@ for (const backend of ['filesystem', 's3_storage', 'azure_blob_storage'] as cons
     }
   })
 
+  t.test(`${backend}: it is of who claimed it first, and its mark is no document`, async (t) => {
+    const store = await givenStorage(backend)
+    await store.check()
+    t.equal(await store.owner(), undefined)
+    await store.claim('een')
+    await store.claim('twee')
+    t.equal(await store.owner(), 'een')
+    await store.check()
+    t.equal(await store.owner(), 'een')
+    t.strictSame(await keys(store), [])
+  })
+
   t.test(`${backend}: an empty document is a document`, async (t) => {
     const store = await givenStorage(backend)
     t.equal((await store.write('leeg', chunks())).size, 0)

@@ -6,6 +6,7 @@ import { one } from '../../database/rows.ts'
 import { type CheckResult, checkStorage } from '../../documenten/storage/check.ts'
 import { isBackend, openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { moveBytes } from '../../documenten/storage/migrate.ts'
+import { claimStore } from '../../documenten/storage/owner.ts'
 import type { Writer } from '../../documenten/storage/writers.ts'
 import { changeDatabase, withDatabase } from '../database.ts'
 import { UsageError } from '../usage.ts'
@@ -44,6 +45,7 @@ Example:
         await prepareNewStore(config, database, to)
         const parts = { database, ...openStores(config, toStderr) }
         await parts.storeFor(to).check() // also when there is nothing to move: one that is not mounted is no place to be
+        await claimStore(database.sql, parts.storeFor(to))
         const before = one(
           await database.sql<{ total: number }[]>`
           select count(*)::bigint as total from file where backend <> ${to}`,

@@ -29,7 +29,8 @@ import {
   wholeSize,
   withDeadline,
 } from './blob.ts'
-import { identityOf, MARKER, requireKey, type Store, StoreUnavailable } from './index.ts'
+import { identityOf, MARKER, OWNER, requireKey, type Store, StoreUnavailable } from './index.ts'
+import { ownerIn, ownerLine } from './owner.ts'
 
 const WRITE_ID = 'zaakstroomwrite' // metadata names of Azure are identifiers
 const NOTHING_THERE = { ifNoneMatch: '*' }
@@ -133,6 +134,32 @@ export function azureStore(settings: AzureSettings, log?: Pick<Logger, 'error'>)
     // Blocks that were never put together end by themselves, after a week.
     async *unfinished() {},
     async removeUnfinished() {},
+
+    async owner() {
+      return call(async (container, abortSignal) => {
+        const blob = container.getBlobClient(prefix + OWNER)
+        return blob.downloadToBuffer(0, undefined, { abortSignal }).then(
+          (bytes) => ownerIn(bytes.toString()),
+          (error) => {
+            if (codeOf(error) !== 'BlobNotFound' && statusOf(error) !== 404) throw error
+            return undefined
+          },
+        )
+      })
+    },
+
+    async claim(owner) {
+      await call(async (container, abortSignal) => {
+        const line = ownerLine(owner)
+        const options = { abortSignal, conditions: NOTHING_THERE }
+        await container
+          .getBlockBlobClient(prefix + OWNER)
+          .upload(line, line.length, options)
+          .catch((error) => {
+            if (codeOf(error) !== 'BlobAlreadyExists') throw error
+          })
+      })
+    },
 
     // Rights are looked at before the condition, so that after the first time this writes nothing.
     async check() {

@@ -10,6 +10,7 @@ import type { Stores } from './choose.ts'
 import { forgetOthers, GRACE, neededKeys, ripeBytes, usedBackends } from './files.ts'
 import { isOwnKey, removeUnfinished, type Store } from './index.ts'
 import { checksumOf, hasChecksum, inParallel } from './migrate.ts'
+import { claimStore, requireOwnStore } from './owner.ts'
 
 /**
  * `orphan`: bytes of ours without a document. `missing`: a document without bytes. `size` and `damaged`: bytes that are not
@@ -60,6 +61,7 @@ const FEW = 100 // as many orphans are removed whatever else is there
  * that repairs, or the clean-up, first noted them. Repairing never touches a document, never
  * writes bytes and removes none that a row names.
  * @throws StoreUnavailable when a store is away: nothing is said about its documents then
+ * @throws ForeignStore for what is another installation's
  * @throws SessionFault when sessions read otherwise than they should: nothing is said at all
  */
 export async function checkStorage(parts: Parts, options: CheckOptions = {}): Promise<CheckResult> {
@@ -81,6 +83,7 @@ export async function checkStorage(parts: Parts, options: CheckOptions = {}): Pr
   const { sql, url } = parts.database
   await requireSession((text, names) => sql.unsafe(text, [names]), 'the database', searchPathOf(url))
   for (const backend of await usedBackends(parts)) {
+    await (options.repair ? claimStore : requireOwnStore)(sql, parts.storeFor(backend))
     const connection = await parts.database.sql.reserve()
     try {
       await checkBackend({ ...parts, connection, backend, options, so })

@@ -12,11 +12,12 @@ import {
   type Stats,
   write as writeWith,
 } from 'node:fs'
-import { mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises'
+import { appendFile, mkdir, open, opendir, readFile, rename, stat, statfs, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { abortable } from './blob.ts'
 import { identityOf, MARKER, requireKey, type Store, StoreUnavailable } from './index.ts'
+import { ownerIn, ownerLine } from './owner.ts'
 
 const TEMP = '.tmp'
 const DIR_MODE = 0o750
@@ -165,6 +166,17 @@ export function filesystemStore(root: string): Store {
       requireKey(name)
       await layout.requireMarker()
       await store(() => ifPresent(() => unlink(path.join(root, TEMP, name))))
+    },
+
+    async owner() {
+      await layout.requireMarker()
+      return ownerIn(await store(() => readFile(path.join(root, MARKER), 'utf8')))
+    },
+
+    // Two may come at once: each adds a line, and the first of them counts.
+    async claim(owner) {
+      await layout.requireMarker()
+      await store(() => appendFile(path.join(root, MARKER), ownerLine(owner), { flag: 'a', flush: true }))
     },
 
     async check() {

@@ -27,6 +27,8 @@ export type Scanner = {
 
 /** Says that a store is ours, and is still there; it is beside the documents. */
 export const MARKER = '.zaakstroom'
+/** Beside it in a blob store, which cannot add to what stands: whose it is. */
+export const OWNER = '.zaakstroom-owner'
 
 export type DiskSpace = { free: number; total: number }
 
@@ -59,6 +61,10 @@ export type Store = {
   unfinished(): AsyncIterable<string>
   /** Removes what `unfinished` named. */
   removeUnfinished(name: string): Promise<void>
+  /** Whose it is, as its mark says (`owner.ts`). Undefined when nobody claimed it. */
+  owner(): Promise<string | undefined>
+  /** Writes into its mark whose it is; who was first stays. */
+  claim(owner: string): Promise<void>
   /** Throws StoreUnavailable unless a write would succeed now. */
   check(): Promise<void>
   /** Bytes of the disk that it is on; absent for a store that has no disk of ours. @throws StoreUnavailable */

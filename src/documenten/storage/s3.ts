@@ -27,7 +27,8 @@ import {
   wholeSize,
   withDeadline,
 } from './blob.ts'
-import { identityOf, requireKey, type Store, StoreUnavailable } from './index.ts'
+import { identityOf, OWNER, requireKey, type Store, StoreUnavailable } from './index.ts'
+import { ownerIn, ownerLine } from './owner.ts'
 
 const WRITE_ID = 'zaakstroom-write'
 
@@ -61,6 +62,19 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
         return await client.send(new sdk.HeadObjectCommand({ Bucket, Key: prefix + key }), { abortSignal })
       } catch (error) {
         if (statusOf(error) === 404 || statusOf(error) === 403) return undefined
+        throw error
+      }
+    })
+  }
+
+  async function ownerOf(): Promise<string | undefined> {
+    return call(async ({ client, sdk }, abortSignal) => {
+      try {
+        const found = await client.send(new sdk.GetObjectCommand({ Bucket, Key: prefix + OWNER }), { abortSignal })
+        return ownerIn((await found.Body?.transformToString()) ?? '')
+      } catch (error) {
+        // A role that may not list a bucket is told 403 of what is not there.
+        if (codeOf(error) === 'NoSuchKey' || statusOf(error) === 403) return undefined
         throw error
       }
     })
@@ -175,6 +189,22 @@ export function s3Store(settings: S3Settings, log?: Pick<Logger, 'error'>): Stor
     async removeUnfinished(name) {
       const space = name.indexOf(' ')
       await abortUpload(name.slice(space + 1), name.slice(0, space))
+    },
+
+    owner: ownerOf,
+
+    async claim(owner) {
+      const put = (more: object) =>
+        call(({ client, sdk }, abortSignal) => {
+          const input = { Bucket, Key: prefix + OWNER, Body: ownerLine(owner), ...more }
+          return client.send(new sdk.PutObjectCommand(input), { abortSignal }).catch((error) => {
+            if (statusOf(error) === 501) conditional = false
+            else if (statusOf(error) !== 412) throw error
+          })
+        })
+      if ((await ownerOf()) !== undefined) return // some servers pass over the condition
+      if (conditional) await put({ IfNoneMatch: '*' })
+      if (!conditional) await put({})
     },
 
     // To begin an upload needs the same rights as to write, and leaves nothing, also where versions are kept.
