@@ -30,3 +30,7 @@ language sql stable parallel safe as $$
       and uuid = substring(lower(btrim($1 ->> $4)) from '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$')::uuid),
     'zeer_geheim')
 $$;
+
+-- A secret that is sent is sealed with the servers that it is for. Those of a setting stand beside it, since they come from the environment too.
+alter table sealed_setting add column servers text[];
+comment on column sealed_setting.servers is 'The servers that it was given for, which are sealed with it; null: 1.0.0 sealed it without.';

@@ -1599,6 +1599,7 @@ CREATE TRIGGER roltype_has_room BEFORE INSERT ON roltype FOR EACH ROW EXECUTE FU
 create table sealed_setting (
   name text not null, -- Its name in the environment, such as SMTP_PASSWORD.
   sealed bytea not null, -- Its value, sealed with a key of the ring.
+  servers text[], -- The servers that it was given for, which are sealed with it; null: 1.0.0 sealed it without.
   constraint sealed_setting_pkey PRIMARY KEY (name)
 );
 

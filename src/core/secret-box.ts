@@ -20,7 +20,7 @@ const PURPOSE = 'geheimen'
  */
 export function secretBox(given: string | KeyRing) {
   const ring = typeof given === 'string' ? keyRing([{ id: SECRET_KEY, key: given }]) : given
-  return {
+  const box = {
     ring,
     /** The same for numbers of persons. */
     numbers: numbersOf(ring),
@@ -50,7 +50,60 @@ export function secretBox(given: string | KeyRing) {
         throw error
       }
     },
+    /**
+     * Seals a secret that is sent somewhere, so that it opens for those servers alone.
+     * @param servers addresses of all that get it, or a token that is had with it
+     */
+    sealFor(text: string, owner: string, servers: readonly string[], id = ring.sealing): Buffer {
+      return box.seal(text, boundTo(owner, servers), id)
+    },
+    /** What 1.0.0 sealed was bound to its owner alone. @throws SecretElsewhere when it was given for other servers */
+    openFor(sealed: Buffer, owner: string, servers: readonly string[]): string {
+      for (const to of [boundTo(owner, servers), owner])
+        try {
+          return box.open(sealed, to)
+        } catch (error) {
+          if (error instanceof KeyMissing) throw error
+        }
+      throw new SecretElsewhere()
+    },
+    /** The same; undefined when it was given for other servers. */
+    tryOpenFor(sealed: Buffer, owner: string, servers: readonly string[]): string | undefined {
+      try {
+        return box.openFor(sealed, owner, servers)
+      } catch (error) {
+        if (error instanceof SecretElsewhere) return undefined
+        throw error
+      }
+    },
+    /** Whether it was sealed for these servers. @throws KeyMissing */
+    isFor(sealed: Buffer, owner: string, servers: readonly string[]): boolean {
+      try {
+        box.open(sealed, boundTo(owner, servers))
+        return true
+      } catch (error) {
+        if (error instanceof KeyMissing) throw error
+        return false
+      }
+    },
   }
+  return box
+}
+
+/** A secret was given for another server than the one that would get it now: somebody has to give it anew. */
+export class SecretElsewhere extends Error {
+  readonly code = 'SECRET_ELSEWHERE'
+  constructor() {
+    super('the secret was given for another server')
+  }
+}
+
+const boundTo = (owner: string, servers: readonly string[]) => [owner, ...servers.map(originOf)].join('\n')
+
+/** The origin of an address; what has none counts as it is. */
+export function originOf(url: string): string {
+  const origin = URL.canParse(url) ? new URL(url).origin : 'null'
+  return origin === 'null' ? url : origin
 }
 /** What our secret at a provider of OpenID Connect is sealed for. */
 export const providerOwner = (uuid: string): string => `oidc:${uuid}`

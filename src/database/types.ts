@@ -3567,6 +3567,10 @@ export interface SealedSetting {
    * Its value, sealed with a key of the ring.
    */
   sealed: Buffer;
+  /**
+   * The servers that it was given for, which are sealed with it; null: 1.0.0 sealed it without.
+   */
+  servers: string[] | null;
 }
 
 export interface SelectielijstImport {

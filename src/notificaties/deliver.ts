@@ -39,6 +39,11 @@ export const MAX_RETRY_AFTER_S = 3600
 
 /** What the secrets of an abonnement are bound to when they are encrypted. */
 export const subscriberOwner = (uuid: string): string => `abonnement ${uuid}`
+/** Who gets its credentials, or a token that is had with them. */
+export const subscriberServers = ({
+  callbackUrl,
+  tokenUrl,
+}: Pick<Subscriber, 'callbackUrl' | 'tokenUrl'>): string[] => [callbackUrl, tokenUrl]
 
 /** Opens the connections to receivers. A subscriber has connections of its own, so that none waits for those of another. */
 export function openDelivery(config: Config, box: SecretBox): Deliver {
@@ -69,7 +74,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
         const kind = failureKind(error)
         const code = failureCode(error)
         return {
-          outcome: kind === 'token' ? 'unknown' : kind,
+          outcome: kind === 'token' || kind === 'elsewhere' ? 'unknown' : kind,
           httpStatus: null,
           answer: null,
           ms: ms(),
@@ -133,7 +138,7 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
   }
 
   async function authorization(to: Subscriber): Promise<string> {
-    const secret = box.open(to.auth, subscriberOwner(to.uuid))
+    const secret = box.openFor(to.auth, subscriberOwner(to.uuid), subscriberServers(to))
     if (to.authenticatie === 'header') return secret
     const { outgoingClientId: id } = to
     if (to.authenticatie === 'jwt') {
@@ -143,15 +148,9 @@ export function openDelivery(config: Config, box: SecretBox): Deliver {
     return `Bearer ${await tokens.get(tokenAgents.agentFor(to.uuid, new URL(to.tokenUrl).origin, {}), tokenRequest(to))}`
   }
 
-  function tokenRequest({
-    uuid: owner,
-    tokenUrl,
-    outgoingClientId,
-    auth,
-    tokenScope,
-    timeoutMs,
-  }: Subscriber): TokenRequest {
-    const secret = box.open(auth, subscriberOwner(owner))
+  function tokenRequest(to: Subscriber): TokenRequest {
+    const { uuid: owner, tokenUrl, outgoingClientId, auth, tokenScope, timeoutMs } = to
+    const secret = box.openFor(auth, subscriberOwner(owner), subscriberServers(to))
     return { owner, tokenUrl, clientId: outgoingClientId, secret, scope: tokenScope, timeoutMs }
   }
 }

@@ -20,11 +20,27 @@ import { settingOwner } from './alerts/settings.ts'
 type Sql = postgres.Sql | postgres.TransactionSql
 
 /** Where secrets stand. `by`: the column whose value the owner of a secret is made of; `list`: a column with several. */
-type Secrets = { table: string; key: string; by: string; columns: string[]; list?: string; owner(by: string): string }
+type Secrets = {
+  table: string
+  key: string
+  by: string
+  columns: string[]
+  list?: string
+  owner(by: string): string
+  /** The column that is sealed for servers too, and an array of those in SQL. */
+  sent?: { column: string; servers: string }
+}
 const SECRETS: readonly Secrets[] = [
   { table: 'applicatie_secret', key: 'id', by: 'client_id', columns: ['sealed_secret'], owner: (clientId) => clientId },
   { table: 'oauth_signing_key', key: 'kid', by: 'kid', columns: ['private_key'], owner: signingKeyOwner },
-  { table: 'service', key: 'id', by: 'uuid', columns: ['sealed_secret', 'certificate_key'], owner: serviceOwner },
+  {
+    table: 'service',
+    key: 'id',
+    by: 'uuid',
+    columns: ['sealed_secret', 'certificate_key'],
+    owner: serviceOwner,
+    sent: { column: 'sealed_secret', servers: 'array[api_root, token_url]' },
+  },
   {
     table: 'abonnement',
     key: 'id',
@@ -32,10 +48,25 @@ const SECRETS: readonly Secrets[] = [
     columns: ['auth', 'certificate_key'],
     list: 'ondertekening',
     owner: subscriberOwner,
+    sent: { column: 'auth', servers: 'array[callback_url, token_url]' },
   },
   { table: 'beheer_account', key: 'id', by: 'uuid', columns: ['totp_secret'], owner: totpOwner },
-  { table: 'sealed_setting', key: 'name', by: 'name', columns: ['sealed'], owner: settingOwner },
-  { table: 'oidc_provider', key: 'id', by: 'uuid', columns: ['sealed_secret'], owner: providerOwner },
+  {
+    table: 'sealed_setting',
+    key: 'name',
+    by: 'name',
+    columns: ['sealed'],
+    owner: settingOwner,
+    sent: { column: 'sealed', servers: 'servers' },
+  },
+  {
+    table: 'oidc_provider',
+    key: 'id',
+    by: 'uuid',
+    columns: ['sealed_secret'],
+    owner: providerOwner,
+    sent: { column: 'sealed_secret', servers: 'array[issuer]' },
+  },
   { table: 'takeover', key: 'id', by: 'uuid', columns: ['secret'], owner: takeoverOwner },
   { table: 'feed_snapshot', key: 'id', by: 'id', columns: ['sealed_key'], owner: snapshotOwner },
 ]
@@ -64,11 +95,15 @@ const PORTION = 2_000
 /** Of the audit trail, with as many rows. */
 const BLOCKS = 128
 
-type SecretRow = { key: string; by: string } & Record<string, Buffer | Buffer[] | string | null>
+type SecretRow = { key: string; by: string; sent_to: string[] | null } & Record<
+  string,
+  Buffer | Buffer[] | string | string[] | null
+>
 
-const secretsOf = (sql: Sql, { table, key, by, columns, list }: Secrets) =>
+const secretsOf = (sql: Sql, { table, key, by, columns, list, sent }: Secrets) =>
   sql<SecretRow[]>`
-    select ${sql(key)}::text as key, ${sql(by)}::text as by, ${sql([...columns, ...(list ? [list] : [])])} from ${sql(table)}`
+    select ${sql(key)}::text as key, ${sql(by)}::text as by, ${sql.unsafe(sent?.servers ?? 'null')}::text[] as sent_to,
+      ${sql([...columns, ...(list ? [list] : [])])} from ${sql(table)}`
 
 /**
  * What is sealed with each key, by table. It reads all of these tables.
@@ -236,17 +271,27 @@ async function resealTrail(sql: postgres.TransactionSql, { numbers }: SecretBox,
 }
 
 async function resealSecrets(sql: postgres.TransactionSql, box: SecretBox, place: Secrets, key: string): Promise<void> {
-  const { table, columns, list, owner } = place
+  const { table, columns, list, owner, sent } = place
   const rows = await sql<SecretRow[]>`${secretsOf(sql, place)} for update`
   let resealed = 0
   for (const row of rows) {
-    if (sealedIn(row, place).every((sealed) => keyIdOf(sealed) === key)) continue
-    const anew = (sealed: Buffer) =>
-      keyIdOf(sealed) === key ? sealed : box.seal(box.open(sealed, owner(row.by)), owner(row.by), key)
+    const by = owner(row.by)
+    // What 1.0.0 sealed for its owner alone is bound to its servers, also under the same key.
+    const isUnbound = (name: string, sealed: Buffer) =>
+      name === sent?.column && row.sent_to !== null && !box.isFor(sealed, by, row.sent_to)
+    const isOld = (name: string) =>
+      row[name] instanceof Uint8Array && (keyIdOf(row[name] as Buffer) !== key || isUnbound(name, row[name] as Buffer))
+    const isOldList = list !== undefined && (row[list] as Buffer[]).some((sealed) => keyIdOf(sealed) !== key)
+    if (!columns.some(isOld) && !isOldList) continue
+    const anew = (sealed: Buffer, name = '') => {
+      if (name !== sent?.column || row.sent_to === null)
+        return keyIdOf(sealed) === key ? sealed : box.seal(box.open(sealed, by), by, key)
+      return box.sealFor(box.openFor(sealed, by, row.sent_to), by, row.sent_to, key)
+    }
     for (const name of columns)
-      if (row[name])
-        await sql`update ${sql(table)} set ${sql(name)} = ${anew(row[name] as Buffer)} where ${sql(place.key)}::text = ${row.key}`
-    if (list)
+      if (isOld(name))
+        await sql`update ${sql(table)} set ${sql(name)} = ${anew(row[name] as Buffer, name)} where ${sql(place.key)}::text = ${row.key}`
+    if (list && isOldList)
       await sql`update ${sql(table)} set ${sql(list)} = array(select decode(hex, 'hex') from unnest(${(row[list] as Buffer[]).map((one) => anew(one).toString('hex'))}::text[]) with ordinality x(hex, n) order by n) where ${sql(place.key)}::text = ${row.key}`
     resealed++
   }

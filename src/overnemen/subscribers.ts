@@ -121,7 +121,7 @@ export async function takeSubscribers(
       { agent, delivery, config },
       {
         ...{ uuid: given.uuid, callbackUrl: settings.callbackUrl, authenticatie: given.authenticatie },
-        auth: box.seal(settings.auth, subscriberOwner(given.uuid)),
+        auth: box.sealFor(settings.auth, subscriberOwner(given.uuid), [settings.callbackUrl, given.tokenUrl]),
         ...{ outgoingClientId: given.outgoingClientId, tokenUrl: given.tokenUrl, tokenScope: given.tokenScope },
         ...{
           certificaat: '',

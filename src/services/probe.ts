@@ -111,5 +111,6 @@ const ADVICE: Record<FailureKind, string> = {
   protocol: 'Controleer of het adres met http:// of https:// hoort te beginnen.',
   blocked: 'Dit is een adres van de machine zelf, van het netwerk eromheen of van een cloudomgeving.',
   token: 'Controleer het adres van het token, het client-ID, het secret en de scope.',
+  elsewhere: 'Vul het geheim opnieuw in: het adres is gewijzigd nadat het werd gegeven.',
   unknown: 'De oorzaak staat in het logboek van het programma.',
 }

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../core/mutate.ts'
 import { invalid } from '../core/problem.ts'
-import type { SecretBox } from '../core/secret-box.ts'
+import { originOf, type SecretBox } from '../core/secret-box.ts'
 import { areCertificates, certificateFault } from './credentials.ts'
-import { outgoingUrl, serviceOwner } from './services.ts'
+import { outgoingUrl, serviceOwner, serviceServers } from './services.ts'
 
 export const KINDS = ['nrc', 'zrc', 'ztc', 'drc', 'brc', 'ac', 'orc'] as const
 
@@ -72,9 +72,10 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   const knownKey = known?.certificateKey ? box.open(known.certificateKey, owner) : undefined
   const clientKey = values.certificaat === '' ? undefined : (input.clientKey ?? knownKey)
   requireCertificates(values, clientKey)
-  const knownSecret = known?.sealedSecret ? box.open(known.sealedSecret, owner) : undefined
+  const knownSecret = known?.sealedSecret ? box.tryOpenFor(known.sealedSecret, owner, serviceServers(known)) : undefined
   // A secret goes nowhere else than where it was given for.
-  const isElsewhere = known !== undefined && originsOf(known).join() !== originsOf(values).join()
+  const isElsewhere =
+    known !== undefined && serviceServers(known).map(originOf).join() !== serviceServers(values).map(originOf).join()
   if (isElsewhere && knownSecret !== undefined && authenticatie !== 'geen' && input.secret === undefined)
     throw invalid(
       'secret',
@@ -90,8 +91,9 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   if (authenticatie !== 'geen' && !secret) throw invalid('secret', 'required', 'Dit veld is verplicht.')
   const isSame = known && Object.entries(values).every(([name, value]) => known[name as keyof typeof known] === value)
   if (isSame && secret === knownSecret && clientKey === knownKey) return false
-  const sealedSecret =
-    secret === undefined ? null : known && secret === knownSecret ? known.sealedSecret : box.seal(secret, owner)
+  const servers = serviceServers(values)
+  const isKept = known?.sealedSecret && secret === knownSecret && box.isFor(known.sealedSecret, owner, servers)
+  const sealedSecret = secret === undefined ? null : isKept ? known.sealedSecret : box.sealFor(secret, owner, servers)
   const certificateKey =
     clientKey === undefined ? null : known && clientKey === knownKey ? known.certificateKey : box.seal(clientKey, owner)
   await m.trx
@@ -101,10 +103,6 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
     .execute()
   return true
 }
-
-/** The servers that get its secret, or a token that is had with it. */
-const originsOf = ({ apiRoot, tokenUrl }: { apiRoot: string; tokenUrl: string }): string[] =>
-  [apiRoot, tokenUrl].map((url) => (URL.canParse(url) ? new URL(url).origin : ''))
 
 /** Removes a service. @returns false when it is the one that notifications go to, and stays */
 export async function deleteService(m: Mutation, uuid: string): Promise<boolean> {

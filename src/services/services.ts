@@ -171,7 +171,7 @@ function logged(caller: Caller, lines: RequestLog): Caller {
 }
 
 /** Failures before anything was asked. */
-const NOT_SENT: readonly FailureKind[] = ['refused', 'dns', 'blocked', 'token']
+const NOT_SENT: readonly FailureKind[] = ['refused', 'dns', 'blocked', 'token', 'elsewhere']
 
 function parseJson(body: Buffer): unknown {
   try {
@@ -309,7 +309,7 @@ function tokenRequest(dienst: RemoteService, box: SecretBox): TokenRequest {
     clientId,
     scope,
     timeoutMs,
-    secret: box.open(expected(sealedSecret), serviceOwner(uuid)),
+    secret: box.openFor(expected(sealedSecret), serviceOwner(uuid), serviceServers(dienst)),
   }
 }
 
@@ -319,20 +319,26 @@ export const TOKEN_LIFE_MS = 3_600_000
 function credentialHeaders(dienst: RemoteService, box: SecretBox, signers: Signers): Record<string, string> {
   if (dienst.authenticatie === 'geen' || !dienst.sealedSecret) return {}
   if (dienst.authenticatie === 'api_key')
-    return { [dienst.header]: box.open(dienst.sealedSecret, serviceOwner(dienst.uuid)) }
+    return { [dienst.header]: box.openFor(dienst.sealedSecret, serviceOwner(dienst.uuid), serviceServers(dienst)) }
   const { clientId, gebruikersId, gebruikersWeergave } = dienst
   const claims = { iss: clientId, client_id: clientId, user_id: gebruikersId, user_representation: gebruikersWeergave }
-  return { authorization: `Bearer ${signerFor(signers, dienst.uuid, dienst.sealedSecret, box)(claims)}` }
+  return { authorization: `Bearer ${signerFor(signers, dienst, dienst.sealedSecret, box)(claims)}` }
 }
 
 type Signers = LRUCache<string, (claims: object) => string>
 
 // Every call has a token of its own; to open the secret for each as well would take longer than signing.
-function signerFor(signers: Signers, uuid: string, sealedSecret: Buffer, box: SecretBox): (claims: object) => string {
-  const key = `${uuid} ${sealedSecret.toString('base64')}`
+function signerFor(
+  signers: Signers,
+  dienst: RemoteService,
+  sealedSecret: Buffer,
+  box: SecretBox,
+): (claims: object) => string {
+  const servers = serviceServers(dienst)
+  const key = `${dienst.uuid} ${servers.join(' ')} ${sealedSecret.toString('base64')}`
   let sign = signers.get(key)
   if (!sign) {
-    const secret = box.open(sealedSecret, serviceOwner(uuid))
+    const secret = box.openFor(sealedSecret, serviceOwner(dienst.uuid), servers)
     sign = createSigner({ key: secret, algorithm: 'HS256', expiresIn: TOKEN_LIFE_MS })
     signers.set(key, sign)
   }
@@ -341,3 +347,8 @@ function signerFor(signers: Signers, uuid: string, sealedSecret: Buffer, box: Se
 
 /** What the secret of a service is bound to when it is encrypted. */
 export const serviceOwner = (uuid: string): string => `dienst ${uuid}`
+/** The servers that get its secret, or a token that is had with it. */
+export const serviceServers = ({ apiRoot, tokenUrl }: { apiRoot: string; tokenUrl: string }): string[] => [
+  apiRoot,
+  tokenUrl,
+]

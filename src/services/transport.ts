@@ -228,6 +228,7 @@ export const FAILURES = {
   protocol: 'het antwoord was geen geldige HTTP',
   blocked: 'dit adres mag niet worden aangeroepen',
   token: 'er werd geen toegangstoken gegeven',
+  elsewhere: 'het geheim is voor een andere server gegeven',
   unknown: 'de aanroep mislukte',
 } as const
 export type FailureKind = keyof typeof FAILURES
@@ -267,6 +268,7 @@ const CODES: Record<string, FailureKind> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
   BLOCKED_ADDRESS: 'blocked',
   NO_TOKEN: 'token',
+  SECRET_ELSEWHERE: 'elsewhere',
 }
 
 // What OpenSSL calls the alerts by which the other side refuses our certificate, or the lack of one, and the versions that have none in

@@ -63,7 +63,7 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     t.notMatch(await tab.content(), SECRET)
     const [row] = await sql`select uuid, sealed_secret, api_root as root from service where slug = 'buren'`
     t.equal(row!.root, root)
-    t.equal(secretBox(test.config.secretKey!).open(row!.sealed_secret, serviceOwner(row!.uuid)), SECRET)
+    t.equal(secretBox(test.config.secretKey!).openFor(row!.sealed_secret, serviceOwner(row!.uuid), [root, '']), SECRET)
     await tab.goto('/beheer/diensten')
     t.match(await content(), 'Zaken van de buren')
     await check(t)
@@ -89,7 +89,10 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     await tab.waitForURL(new RegExp(`${path}$`))
     const [row] = await sql`select uuid, sealed_secret from service where slug = 'buren'`
     const box = secretBox(test.config.secretKey!)
-    t.equal(box.open(row!.sealed_secret, serviceOwner(row!.uuid)), 'een ander geheim, van 32 tekens lang')
+    t.equal(
+      box.openFor(row!.sealed_secret, serviceOwner(row!.uuid), [root, '']),
+      'een ander geheim, van 32 tekens lang',
+    )
   })
 
   await t.test('a certificate is shown by whom it is and until when', async (t) => {
@@ -132,7 +135,12 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     await says(json(503), 'heeft zelf een storing (503)')
     await sql`update service set timeout_ms = 200 where slug = 'buren'`
     await says(undefined, 'Het antwoord kwam niet op tijd.')
-    const set = (url: string) => sql`update service set api_root = ${url}, timeout_ms = 5000 where slug = 'buren'`
+    const set = (url: string, secret = test.parts.box.sealFor(SECRET, serviceOwner(uuid), [url, ''])) =>
+      sql`update service set api_root = ${url}, timeout_ms = 5000, sealed_secret = ${secret} where slug = 'buren'`
+    const [{ uuid, was }] = await sql<[{ uuid: string; was: Buffer }]>`
+      select uuid, sealed_secret as was from service where slug = 'buren'`
+    await set(root.replace('127.0.0.1', 'localhost'), was)
+    await says(undefined, 'Het geheim is voor een andere server gegeven.')
     await set(`http://127.0.0.1:${await freePort()}/`)
     await says(undefined, 'De verbinding werd geweigerd.')
     await set('http://bestaat-niet.invalid/')
@@ -141,9 +149,9 @@ t.test('services elsewhere', await needsBrowser(), async (t) => {
     await says(undefined, 'Dit adres mag niet worden aangeroepen.')
     await set(root.replace('http:', 'https:'))
     await says(json(200), /TLS|verbinding werd verbroken/)
-    await set(root)
+    await set(root, was)
     const tests = await sql`select nieuw from beheer_audit where handeling = 'dienst-testen'`
-    t.equal(tests.length, 12)
+    t.equal(tests.length, 13)
     t.notMatch(JSON.stringify(tests), SECRET)
     await test.parts.services.close()
     const logged = await sql`select count(*)::int as n from outgoing_request where service = ${root}`

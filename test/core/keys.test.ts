@@ -216,6 +216,14 @@ t.test('keys list, add, reseal and retire replace a key, with SECRET_KEY as the 
   t.equal(box.open(row!.sealed_secret, 'c'), SECRET)
   const [one] = await sql<{ ondertekening: Buffer[] }[]>`select ondertekening from abonnement`
   t.equal(box.open(one!.ondertekening[0]!, subscriberOwner(abonnement)), 'teken')
+  const [sent] = await sql<{ auth: Buffer; sealed_secret: Buffer }[]>`
+    select a.auth, s.sealed_secret from abonnement a, service s`
+  const openAt = (server: string) => [
+    box.tryOpenFor(sent!.auth, subscriberOwner(abonnement), [server, '']),
+    box.tryOpenFor(sent!.sealed_secret, serviceOwner(service), [server, '']),
+  ]
+  t.strictSame(openAt('https://x.example/elders'), ['auth', 'dienst'])
+  t.strictSame(openAt('https://y.example/'), [undefined, undefined], 'what is sent is bound to its server from now on')
 
   await sql`insert into key_holder (id, keys, seals) values (gen_random_uuid(), ${['secret-key']}, 'secret-key')`
   t.match(await run(line, 'reseal'), { code: 64, stderr: /a process runs without it/ })

@@ -240,6 +240,30 @@ t.test('410 ends it with what waits kept, Retry-After leaves it alone, 401 is tr
   t.equal((await test.database.sql`select from delivery`).length, 2, 'and it gets no new ones')
 })
 
+t.test('a secret goes to no other server than it was given for, whoever changes the address', async (t) => {
+  const test = await givenBuiltIn(t)
+  const { sql } = test.database
+  const receiver = await givenReceiver(t)
+  const elsewhere = receiver.root.replace('127.0.0.1', 'localhost')
+  for (const authenticatie of ['header', 'jwt']) {
+    const uuid = randomUUID()
+    const { box } = test.parts
+    const auth = box.sealFor('geheim', subscriberOwner(uuid), [receiver.root, ''])
+    const id = await givenAbonnement(test, receiver.root, { more: { uuid, auth, authenticatie } })
+    await givenChange(test)
+    await test.runJobs()
+    t.equal(receiver.received.length, 1, authenticatie)
+    await sql`update abonnement set callback_url = ${elsewhere} where id = ${id}`
+    await givenChange(test)
+    await test.runJobs()
+    t.equal(receiver.received.length, 1, 'nothing was sent at all')
+    t.match(await stateOf(test, id), { failures: 1, lastOutcome: 'unknown' })
+    await sql`delete from delivery`
+    await sql`delete from abonnement`
+    receiver.received.length = 0
+  }
+})
+
 t.test('a client that authenticates by JWT or OAuth2, and one that wants cloud events', async (t) => {
   const test = await givenBuiltIn(t)
   const receiver = await givenReceiver(t)

@@ -246,6 +246,9 @@ t.test('abonnement', async (t) => {
       }
     t.equal((await call('PATCH', made.body.url, { callbackUrl: null })).status, 400)
     t.equal((await call('GET', made.body.url)).body.callbackUrl, abonnement.callbackUrl)
+    t.equal((await call('PATCH', made.body.url, { callbackUrl: '' })).status, 200)
+    const back = await call('PATCH', made.body.url, { callbackUrl: abonnement.callbackUrl })
+    t.match(back, { status: 400, body: { invalidParams: [{ name: 'auth', code: 'required' }] } })
   })
 
   t.test('a callback that does not behave is explained', async (t) => {

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { systemActor } from '../../src/core/access.ts'
 import { sendMail } from '../../src/operations/alerts/mail.ts'
+import { readAlertSettings } from '../../src/operations/alerts/settings.ts'
 import { startReseal } from '../../src/operations/reseal.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from '../beheer/browser.ts'
 import { pagesClient } from '../beheer/browser-client.ts'
@@ -88,6 +89,20 @@ t.test('the pages of alerts', await needsBrowser(), async (t) => {
     t.equal(test.config.smtpHost, '127.0.0.1')
     t.equal((await client.post(page, { ...elsewhere, SMTP_PASSWORD: 'een ander' })).statusCode, 303)
     t.equal(test.config.smtpHost, 'elders.example.nl')
+    await sql`update setting set value = 'nog-elders.example.nl' where name = 'SMTP_HOST'`
+    await test.parts.settings.refresh()
+    t.match(
+      (await client.get(page)).body,
+      'Dit wachtwoord is voor een andere mailserver gegeven',
+      'as by the environment',
+    )
+    const { mail } = await readAlertSettings(test.app.read, test.config, test.parts.box)
+    await t.rejects(sendMail(mail!, { id: 'x', to: 'a@example.nl', subject: '', text: '' }), {
+      code: 'SECRET_ELSEWHERE',
+    })
+    await sql`update setting set value = 'elders.example.nl' where name = 'SMTP_HOST'`
+    await test.parts.settings.refresh()
+    t.notMatch((await client.get(page)).body, 'Dit wachtwoord is voor een andere')
     await client.post(page, { SMTP_HOST: '', 'was.SMTP_HOST': 'elders.example.nl', forget: 'ALERT_WEBHOOK_URL' })
     t.same(await sql`select from sealed_setting`, [], 'without a server there is no password')
     const set = { SMTP_HOST: '127.0.0.1', 'was.SMTP_HOST': '', SMTP_USERNAME: '', 'was.SMTP_USERNAME': 'zaakstroom' }

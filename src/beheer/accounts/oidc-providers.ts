@@ -66,8 +66,10 @@ export async function findProvider(
 export const returnPathOf = ({ uuid, hasOwnReturn }: Pick<ProviderRow, 'uuid' | 'hasOwnReturn'>): string =>
   hasOwnReturn ? `/${uuid}` : ''
 
-export const secretOf = ({ sealedSecret, uuid }: ProviderRow, box: SecretBox): string | undefined =>
-  sealedSecret === null ? undefined : box.open(sealedSecret, providerOwner(uuid))
+export const secretOf = (provider: ProviderRow, box: SecretBox): string | undefined =>
+  provider.sealedSecret === null
+    ? undefined
+    : box.openFor(provider.sealedSecret, providerOwner(provider.uuid), [provider.issuer])
 
 /** What the sign-in page offers, that of the environment first. */
 export async function offeredProviders(db: ReadDb, { oidc }: Config): Promise<{ uuid: string; label: string }[]> {
@@ -114,7 +116,8 @@ export async function saveProvider(
   { clientSecret, ...columns }: ProviderInput,
   uuid: string,
 ): Promise<void> {
-  const secret = clientSecret === undefined ? {} : { sealedSecret: box.seal(clientSecret, providerOwner(uuid)) }
+  const secret =
+    clientSecret === undefined ? {} : { sealedSecret: box.sealFor(clientSecret, providerOwner(uuid), [columns.issuer]) }
   await m.trx
     .insertInto('oidcProvider')
     .values({ uuid, ...columns, ...secret })

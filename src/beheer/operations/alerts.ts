@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { type SecretSetting, saveSecret, secretOrigins } from '../../operations/alerts/settings.ts'
+import { readAlertSettings, type SecretSetting, saveSecret, secretOrigins } from '../../operations/alerts/settings.ts'
 import { ALERT_KINDS, isMailSetUp, testMail, testsOf } from '../accounts/my-alerts.ts'
 import { type FormFaults, type FormValues, formFaultsOf, PasswordField, readForm } from '../frame/form.ts'
 import { redirectWith } from '../frame/page.ts'
@@ -64,9 +64,9 @@ export function registerAlerts(app: FastifyInstance): void {
         form,
         changes.length === 0
           ? undefined
-          : async (m) => {
+          : async (m, config) => {
               for (const [name, value] of changes) {
-                await saveSecret(m, parts.box, name, value)
+                await saveSecret(m, { box: parts.box, config }, name, value)
                 const what = value === '' ? 'verwijderd' : 'ingesteld'
                 m.audit({
                   handeling: 'instelling-wijzigen',
@@ -105,10 +105,18 @@ export function registerAlerts(app: FastifyInstance): void {
   })
 
   async function page(form: FormValues = {}, faults: FormFaults = {}) {
+    const { mail } = await readAlertSettings(app.read, parts.config, parts.box)
     return {
       title: t('Meldingen instellen'),
       breadcrumbs: [{ path: PATH, name: t('Meldingen') }],
-      faults,
+      faults: {
+        ...(mail?.isElsewhere && {
+          SMTP_PASSWORD: t(
+            'Dit wachtwoord is voor een andere mailserver gegeven. Vul het opnieuw in, of verwijder het.',
+          ),
+        }),
+        ...faults,
+      },
       fields: await settingFields(app, 'Meldingen', form),
       origins: await secretOrigins(app.read, parts.config),
       isMailSetUp: isMailSetUp(app),

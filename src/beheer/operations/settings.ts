@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CHANGEABLE } from '../../config/environment.ts'
 import { SETTING_GROUPS } from '../../config/in-pages.ts'
-import { withStored } from '../../config.ts'
+import { type Config, withStored } from '../../config.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import { mutateFromPage, type PageMutation } from '../frame/change.ts'
@@ -84,7 +84,7 @@ export async function settingFields(
 
 /**
  * Saves the settings that a form has.
- * @param also what is saved with them, in the same change
+ * @param also what is saved with them, in the same change; it gets the settings as they are from then on
  * @param renewed secrets that are given anew, or forgotten, in `also`
  * @returns how many settings were changed
  * @throws Problem 400 with what is wrong, per field
@@ -92,7 +92,7 @@ export async function settingFields(
 export async function saveSettings(
   request: FastifyRequest,
   form: FormValues,
-  also?: (m: PageMutation, changed: ReadonlySet<string>) => Promise<number>,
+  also?: (m: PageMutation, config: Config) => Promise<number>,
   renewed: ReadonlySet<string> = new Set(),
 ): Promise<number> {
   const { parts } = request.server
@@ -145,7 +145,7 @@ export async function saveSettings(
         nieuw: { waarde: now },
       })
     }
-    return (await also?.(m, new Set(asked.map(({ setting }) => setting.env)))) ?? 0
+    return (await also?.(m, await configAfter(m, parts.config))) ?? 0
   })
   await parts.settings.refresh() // the signal comes too, but it may come after the next page
   return asked.length + others
@@ -172,6 +172,15 @@ async function requireMailPassword(
     'Vul bij Meldingen het wachtwoord van de mailserver opnieuw in, of verwijder het daar: de mailserver is gewijzigd.',
   )
   throwFormFaults(Object.fromEntries([...moved.map(({ setting }) => [setting.env, fault]), ['SMTP_PASSWORD', fault]]))
+}
+
+/** The settings with those that are stored now. */
+async function configAfter(m: PageMutation, config: Config): Promise<Config> {
+  // A setting that was emptied is stored no more, and has its default again.
+  const defaults = Object.fromEntries(CHANGEABLE.map(({ key, default: standard }) => [key, standard]))
+  const fixed = new Set(config.listed.flatMap(({ env, from }) => (from === 'environment' ? env : [])))
+  const open = CHANGEABLE.flatMap(({ env, key }) => (fixed.has(env) ? [] : [[key, defaults[key]] as const]))
+  return withStored({ ...config, ...Object.fromEntries(open) }, await readRows(m.read)).config
 }
 
 async function readRows(db: ReadDb): Promise<Map<string, string>> {

@@ -2,6 +2,7 @@
 import type { Config } from '../../config.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { fault, type InvalidParam, invalid, throwFaults } from '../../core/problem.ts'
+import { originOf } from '../../core/secret-box.ts'
 import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../core/vertrouwelijkheidaanduiding.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { inOwnForm, ownAddress, resolveLink } from '../../http/links.ts'
@@ -25,7 +26,7 @@ export function requireSecretFor(
   given: { callbackUrl?: string | undefined; tokenUrl?: string | undefined; auth?: string | undefined },
 ): void {
   const isOther = (before: string, after: string | undefined) =>
-    before !== '' && after !== undefined && after !== '' && originOf(before) !== originOf(after)
+    after !== undefined && after !== '' && originOf(before) !== originOf(after)
   if (given.auth !== undefined) return
   if (isOther(row.callbackUrl, given.callbackUrl) || isOther(row.tokenUrl ?? '', given.tokenUrl))
     throw invalid(
@@ -34,8 +35,6 @@ export function requireSecretFor(
       'Geef het geheim opnieuw: de ontvanger of zijn tokendienst staat op een andere server.',
     )
 }
-
-const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '')
 
 /** A kanaal that was judged, with what is wanted of it. */
 export type KnownGroup = { kanaalId: number; filters: Record<string, string> }

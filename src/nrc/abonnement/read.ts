@@ -16,6 +16,7 @@ export type AbonnementRow = {
   uuid: string
   applicatieUuid: string | null
   callbackUrl: string
+  tokenUrl: string
   authenticatie: string
   auth: Buffer
   cloudevents: boolean
@@ -57,7 +58,7 @@ export const writtenAbonnement = (row: Listed, base: string): Written =>
 /** @throws Problem 404 */
 export async function requireAbonnement(db: ReadDb, uuid: string): Promise<AbonnementRow> {
   const { rows } = await sql<AbonnementRow>`
-    select a.id, a.uuid, p.uuid as applicatie_uuid, a.callback_url, a.authenticatie, a.auth, a.cloudevents, a.status,
+    select a.id, a.uuid, p.uuid as applicatie_uuid, a.callback_url, a.token_url, a.authenticatie, a.auth, a.cloudevents, a.status,
       a.failures > 0 or a.not_before > now() as is_failing,
       ${KANALEN_OF_A} as kanalen
     from abonnement a left join applicatie p on p.id = a.applicatie_id

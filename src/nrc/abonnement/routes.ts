@@ -11,7 +11,7 @@ import { Patch, Text, Url, Uuid } from '../../http/input.ts'
 import { link } from '../../http/links.ts'
 import { sendAllById, sendRows } from '../../http/stream.ts'
 import { eventBody } from '../../notificaties/cloud-events.ts'
-import { bericht, subscriberOwner } from '../../notificaties/deliver.ts'
+import { bericht, subscriberOwner, subscriberServers } from '../../notificaties/deliver.ts'
 import { receiverAnswers } from '../../notificaties/resend.ts'
 import { forClients } from '../../services/addresses.ts'
 import { openAgent } from '../../services/transport.ts'
@@ -210,8 +210,11 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
     requireOwner(actor, row.applicatieUuid)
     const kanalen = await judge(app.read, config, given, actor.base)
     requireSecretFor(row, given)
-    const stored = row.authenticatie === 'header' ? box.open(row.auth, subscriberOwner(row.uuid)) : undefined
     const callbackUrl = given.callbackUrl ?? row.callbackUrl
+    const stored =
+      row.authenticatie === 'header'
+        ? box.tryOpenFor(row.auth, subscriberOwner(row.uuid), subscriberServers(row))
+        : undefined
     const auth = given.auth ?? stored
     const isOther = callbackUrl !== row.callbackUrl || auth !== stored || isStopped(row.status)
     if (row.authenticatie === 'header') throwFaults(authFaults(callbackUrl, auth ?? ''))

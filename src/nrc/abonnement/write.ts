@@ -8,7 +8,7 @@ import type { Database } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import { requireMatch } from '../../http/etag.ts'
 import type { Subscriber } from '../../notificaties/claims.ts'
-import { subscriberOwner } from '../../notificaties/deliver.ts'
+import { subscriberOwner, subscriberServers } from '../../notificaties/deliver.ts'
 import { receiverAnswers } from '../../notificaties/resend.ts'
 import { UNRECORDED } from '../records.ts'
 import { requireOwner } from '../rights.ts'
@@ -46,8 +46,8 @@ export async function createAbonnement(
       applicatieId: applicatie?.id ?? null,
       clientId: m.actor.clientId,
       callbackUrl: given.callbackUrl,
-      auth: box.seal(given.auth, subscriberOwner(uuid)),
-      ...columnsOf(box, uuid, given),
+      auth: box.sealFor(given.auth, subscriberOwner(uuid), subscriberServers({ tokenUrl: '', ...given })),
+      ...columnsOf(box, { uuid, callbackUrl: '', tokenUrl: '' }, given),
     })
     .returning('id')
     .executeTakeFirstOrThrow()
@@ -79,7 +79,7 @@ export async function changeAbonnement(
       : { applicatieId: (await findApplicatie(m, given.applicatieUuid))?.id ?? null }
   await m.trx
     .updateTable('abonnement')
-    .set({ changedAt: sql`now()`, ...applicatie, ...columnsOf(box, uuid, given) })
+    .set({ changedAt: sql`now()`, ...applicatie, ...columnsOf(box, row, given) })
     .where('id', '=', row.id)
     .execute()
   if (isCalledOtherwise(box, row, given)) await callAnew(m, row)
@@ -93,11 +93,13 @@ const PLAIN = ['callbackUrl', 'authenticatie', 'outgoingClientId', 'tokenUrl', '
 
 /** Whether messages go elsewhere, or with other credentials: what the receiver did before says nothing then. */
 function isCalledOtherwise(box: SecretBox, row: Locked, given: Partial<Settings>): boolean {
-  const opened = (sealed: Buffer | null) => sealed && box.open(sealed, subscriberOwner(row.uuid))
+  const { uuid, certificateKey } = row
+  const storedKey = certificateKey && box.open(certificateKey, subscriberOwner(uuid))
   return (
     PLAIN.some((name) => given[name] !== undefined && given[name] !== row[name]) ||
-    (given.auth !== undefined && given.auth !== opened(row.auth)) ||
-    (given.certificateKey !== undefined && given.certificateKey !== opened(row.certificateKey))
+    (given.auth !== undefined &&
+      given.auth !== box.tryOpenFor(row.auth, subscriberOwner(uuid), subscriberServers(row))) ||
+    (given.certificateKey !== undefined && given.certificateKey !== storedKey)
   )
 }
 
@@ -112,14 +114,19 @@ async function callAnew(m: Mutation, { id, callbackUrl }: Locked): Promise<void>
 
 type Locked = Awaited<ReturnType<typeof lockAbonnement>>
 
-function columnsOf(box: SecretBox, uuid: string, given: Partial<Settings>) {
+function columnsOf(
+  box: SecretBox,
+  { uuid, callbackUrl, tokenUrl }: Pick<Subscriber, 'uuid' | 'callbackUrl' | 'tokenUrl'>,
+  given: Partial<Settings>,
+) {
   const { auth, certificateKey, applicatieUuid: _, ...plain } = given
-  const seal = (secret: string) => box.seal(secret, subscriberOwner(uuid))
+  const owner = subscriberOwner(uuid)
+  const servers = subscriberServers({ callbackUrl, tokenUrl, ...plain })
   return {
     ...plain,
-    ...(auth !== undefined && { auth: seal(auth) }),
+    ...(auth !== undefined && { auth: box.sealFor(auth, owner, servers) }),
     ...(certificateKey !== undefined && {
-      certificateKey: certificateKey === null ? null : seal(certificateKey),
+      certificateKey: certificateKey === null ? null : box.seal(certificateKey, owner),
     }),
   }
 }

@@ -2,6 +2,7 @@
 // may be called (services/addresses.ts): the mail server is registered by an administrator, as a service is.
 import { connect, isIP, type Socket } from 'node:net'
 import type { SMTPTransportGetSocket } from 'nodemailer/lib/smtp-transport'
+import { SecretElsewhere } from '../../core/secret-box.ts'
 import { loadOptional, PackageMissing } from '../../lib/optional-package.ts'
 import { allowedAddress, blocked, FOR_SERVICES } from '../../services/addresses.ts'
 import type { MailSettings } from './settings.ts'
@@ -14,7 +15,8 @@ const MS = 30_000
 /** @throws an error whose `code` `mailFailure` puts into words; it never has the password in its message */
 export async function sendMail(settings: MailSettings, mail: Mail): Promise<void> {
   const { createTransport } = await loadOptional('SMTP_HOST', () => import('nodemailer'))
-  const { host, port, security, from, login } = settings
+  const { host, port, security, from, login, isElsewhere } = settings
+  if (isElsewhere) throw new SecretElsewhere()
   const late = AbortSignal.timeout(MS)
   const getSocket: SMTPTransportGetSocket = (_options, callback) => {
     openSocket(host, port, late).then(
@@ -83,6 +85,7 @@ const FAILURES: Record<string, string> = {
   EAI_AGAIN: 'de mailserver is niet te vinden',
   ETLS: 'de beveiligde verbinding kwam niet tot stand',
   EAUTH: 'de mailserver nam de gebruikersnaam of het wachtwoord niet aan',
+  SECRET_ELSEWHERE: 'het wachtwoord is voor een andere mailserver gegeven: vul het bij Meldingen opnieuw in',
   ENOAUTH: 'de mailserver vraagt een gebruikersnaam en wachtwoord',
   EENVELOPE: 'de mailserver weigert de afzender of de ontvanger',
   EMESSAGE: 'de mailserver weigert het bericht',

@@ -10,6 +10,8 @@ export type MailSettings = {
   security: Config['smtpSecurity']
   from: string
   login: { user: string; pass: string } | undefined
+  /** The password that is kept was given for another server: nothing is sent until it is given anew. */
+  isElsewhere?: boolean
 }
 export type WebhookSettings = { url: string; secret: string | undefined }
 export type AlertSettings = { mail: MailSettings | undefined; webhook: WebhookSettings | undefined }
@@ -45,25 +47,39 @@ export async function readAlertSettings(db: ReadDb, config: Config, box: SecretB
   const rows = await db.selectFrom('sealedSetting').selectAll().execute()
   const secret = (name: SecretSetting): string | undefined => {
     const row = rows.find((one) => one.name === name)
-    return config[SECRET_SETTINGS[name]] ?? (row && box.open(row.sealed, settingOwner(name)))
+    return (
+      config[SECRET_SETTINGS[name]] ?? (row && box.tryOpenFor(row.sealed, settingOwner(name), serversOf(name, config)))
+    )
   }
   const { smtpHost: host, smtpFrom: from, smtpPort: port, smtpSecurity: security, smtpUsername: user } = config
   const url = secret('ALERT_WEBHOOK_URL')
+  const password = secret('SMTP_PASSWORD')
+  const login = user ? { user, pass: password ?? '' } : undefined
+  const isElsewhere = password === undefined && rows.some(({ name }) => name === 'SMTP_PASSWORD')
   return {
-    mail: host && from ? { host, port, security, from, login: login(user, secret('SMTP_PASSWORD')) } : undefined,
+    mail: host && from ? { host, port, security, from, login, isElsewhere } : undefined,
     webhook: url ? { url, secret: secret('ALERT_WEBHOOK_SECRET') } : undefined,
   }
 }
 
-const login = (user: string | undefined, pass: string | undefined) => (user ? { user, pass: pass ?? '' } : undefined)
+/** Where the password is sent, and whether anybody can read it on its way. */
+const serversOf = (name: string, { smtpHost, smtpPort, smtpSecurity }: MailServer): string[] =>
+  name === 'SMTP_PASSWORD' ? [`smtp+${smtpSecurity}://${smtpHost}:${smtpPort}`] : []
+type MailServer = Pick<Config, 'smtpHost' | 'smtpPort' | 'smtpSecurity'>
 
-/** Keeps a secret, or forgets it (empty). */
-export async function saveSecret(m: Mutation, box: SecretBox, name: SecretSetting, value: string): Promise<void> {
+/** Keeps a secret, or forgets it (empty). @param config as it is from now on */
+export async function saveSecret(
+  m: Mutation,
+  { box, config }: { box: SecretBox; config: MailServer },
+  name: SecretSetting,
+  value: string,
+): Promise<void> {
   if (value === '') await m.trx.deleteFrom('sealedSetting').where('name', '=', name).execute()
   else {
-    const sealed = box.seal(value, settingOwner(name))
+    const servers = serversOf(name, config)
+    const sealed = box.sealFor(value, settingOwner(name), servers)
     await m.sql`
-      insert into sealed_setting (name, sealed) values (${name}, ${sealed})
-      on conflict (name) do update set sealed = excluded.sealed`
+      insert into sealed_setting (name, sealed, servers) values (${name}, ${sealed}, ${servers})
+      on conflict (name) do update set sealed = excluded.sealed, servers = excluded.servers`
   }
 }

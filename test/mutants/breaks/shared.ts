@@ -1018,6 +1018,14 @@ export const SHARED: Mutant[] = [
     tests: ['test/operations/alerts.test.ts'],
   },
   {
+    what: 'a secret opens for the servers that it was sealed for alone',
+    file: 'src/core/secret-box.ts',
+    search:
+      "const boundTo = (owner: string, servers: readonly string[]) => [owner, ...servers.map(originOf)].join('\\n')",
+    replace: 'const boundTo = (owner: string, _servers: readonly string[]) => owner',
+    tests: ['test/notificaties/subscribers.test.ts', 'test/core/keys.test.ts'],
+  },
+  {
     what: 'the password of the mail server goes to no other one',
     file: 'src/beheer/operations/settings.ts',
     search: "if (moved.length === 0 || renewed.has('SMTP_PASSWORD')) return",

@@ -70,6 +70,8 @@ export const alerts: Record<string, string> = {
   'Wat nog gaande is en wat de afgelopen dag voorbij ging, van alle soorten.':
     'What still goes on and what ended in the last day, of all kinds.',
   'Test naar mij sturen': 'Send me a test',
+  'Dit wachtwoord is voor een andere mailserver gegeven. Vul het opnieuw in, of verwijder het.':
+    'This password was given for another mail server. Enter it again, or delete it.',
   'Vul bij Meldingen het wachtwoord van de mailserver opnieuw in, of verwijder het daar: de mailserver is gewijzigd.':
     'Enter the password of the mail server again under Alerts, or delete it there: the mail server was changed.',
   'De instellingen zijn opgeslagen. Probeer ze nu met een test.': 'The settings were saved. Now try them with a test.',

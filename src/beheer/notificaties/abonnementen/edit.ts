@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { expected } from '../../../database/rows.ts'
 import { OptionalText } from '../../../http/input.ts'
-import { subscriberOwner } from '../../../notificaties/deliver.ts'
+import { subscriberOwner, subscriberServers } from '../../../notificaties/deliver.ts'
 import { addressFaults } from '../../../nrc/abonnement/callback.ts'
 import { judge, MAX_AUTH, requireSecretFor } from '../../../nrc/abonnement/judge.ts'
 import { changeAbonnement, createAbonnement, type Settings } from '../../../nrc/abonnement/write.ts'
@@ -206,19 +206,20 @@ export function registerEdit(app: FastifyInstance, test: TryOut): void {
     abonnement: Abonnement | undefined,
   ) {
     if (form.tochOpslaan || settings.callbackUrl === '') return
-    const seal = (secret: string) => box.seal(secret, subscriberOwner(uuid))
     const { auth, certificateKey, ...plain } = settings
+    const owner = subscriberOwner(uuid)
+    const servers = subscriberServers({ callbackUrl: '', tokenUrl: '', ...abonnement, ...plain })
     const steps = await test({
       ...(abonnement ?? { ondertekening: [] }),
       ...(plain as Settings),
       uuid,
-      auth: auth === undefined ? expected(abonnement).auth : seal(auth),
+      auth: auth === undefined ? expected(abonnement).auth : box.sealFor(auth, owner, servers),
       certificateKey:
         certificateKey === undefined
           ? (abonnement?.certificateKey ?? null)
           : certificateKey === null
             ? null
-            : seal(certificateKey),
+            : box.seal(certificateKey, owner),
     })
     const fault = stepsOf(steps).find(({ ok }) => !ok)
     if (fault)
