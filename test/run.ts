@@ -42,6 +42,8 @@ const STARTS_PROGRAMS = /^\/\/ It starts /m
 const SLOW = /^\/\/ Slow: \S/
 const LOOK_MS = 500 // for the CPU of a process that ends by itself
 const RUN_AGAIN = 3
+/** Tests make garbage that is young: with room for it a tenth of their CPU is saved. */
+const LANE_OPTIONS = ['--max-semi-space-size=64'] // MB
 const LANE = new URL('lane.ts', import.meta.url).pathname
 const SECONDS = 'test/seconds.json'
 const UNKNOWN_SECONDS = 10
@@ -252,7 +254,7 @@ type SharedProcess = { run(file: string): Promise<Run>; ended(): boolean; leave(
 
 /** A process of test/lane.ts. One that ends before its time costs the file that it was at; the next file gets another. */
 function openShared(env: NodeJS.ProcessEnv): SharedProcess {
-  const child = spawn(process.execPath, [LANE], { env, stdio: ['pipe', 'pipe', 'inherit'], detached: true })
+  const child = spawn(process.execPath, [...LANE_OPTIONS, LANE], { env, stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   child.stdin.on('error', () => {}) // it is gone, which `close` tells
   running.add(child)
   const closed: Promise<[number | null, NodeJS.Signals | null]> = once(child, 'close') as never

@@ -1,3 +1,4 @@
+// Slow: the database goes away, and terms have to pass.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import t from 'tap'

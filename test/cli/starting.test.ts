@@ -1,3 +1,4 @@
+// Slow: processes are started beside each other, again and again.
 // How the processes start: beside each other on an empty database, and with another key than the one it was written with.
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

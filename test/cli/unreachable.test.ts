@@ -1,3 +1,4 @@
+// Slow: starts wait for a database until their term passes.
 // A start that does not get the connections it needs says so and ends. It starts the program.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// Slow: databases are started and killed.
 // It starts databases.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// Slow: a primary is lost and its standby promoted.
 // Two hosts in DATABASE_URL, a primary and its standby: what happens when the primary is lost and the standby promoted.
 import { join } from 'node:path'
 import t from 'tap'

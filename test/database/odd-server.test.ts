@@ -1,3 +1,4 @@
+// Slow: a server is made, and the whole story of every resource is told once more.
 // The whole story of every resource on a server that is odd in all that a program might rely on.
 // In a process of its own: where its languages are is said in its environment.
 // It starts a server.

@@ -1,3 +1,4 @@
+// Slow: servers are started, and a proxy loses and holds up their answers.
 // What a well-behaved server does not show: answers that get lost, others that write the same name, uploads that are cut
 // off. A proxy stands between us and the servers, and meddles.
 // It starts servers.

@@ -1,3 +1,4 @@
+// Slow: servers of three kinds are started, and stores go away.
 // Documents in more than one store: reading them, moving them, checking them, and what happens when a store is away.
 // It starts servers.
 import { spawn, spawnSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// Slow: hundreds of runners come and go.
 // Runners that come and go, as a worker of many organisations has them.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -1,3 +1,4 @@
+// Slow: workers are started, killed and kept waiting.
 // It starts workers, and its tests wait side by side.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

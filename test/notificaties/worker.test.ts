@@ -1,3 +1,4 @@
+// Slow: workers are killed, cut off and kept waiting.
 // The worker as the program runs it: a process that is killed, cut off and kept waiting.
 // It starts workers.
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -1,3 +1,4 @@
+// Slow: api and worker are killed while many subscribers are told.
 // It starts api and worker, and kills them.
 // From changes to many subscribers while api and worker are killed, one subscriber is dead and one is slow.
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -1,3 +1,4 @@
+// Slow: a move is killed at each of its moments.
 // What is left of a move that fails, or was killed, at each of its moments.
 import { join } from 'node:path'
 import postgres from 'postgres'

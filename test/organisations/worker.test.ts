@@ -1,3 +1,4 @@
+// Slow: workers are started for many organisations, and wait for each other.
 // It starts workers for many organisations, and its tests wait.
 import { once } from 'node:events'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Slow: a whole archive is taken over in rounds, from the schema of each release.
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
