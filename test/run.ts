@@ -254,7 +254,11 @@ type SharedProcess = { run(file: string): Promise<Run>; ended(): boolean; leave(
 
 /** A process of test/lane.ts. One that ends before its time costs the file that it was at; the next file gets another. */
 function openShared(env: NodeJS.ProcessEnv): SharedProcess {
-  const child = spawn(process.execPath, [...LANE_OPTIONS, LANE], { env, stdio: ['pipe', 'pipe', 'inherit'], detached: true })
+  const child = spawn(process.execPath, [...LANE_OPTIONS, LANE], {
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  })
   child.stdin.on('error', () => {}) // it is gone, which `close` tells
   running.add(child)
   const closed: Promise<[number | null, NodeJS.Signals | null]> = once(child, 'close') as never
