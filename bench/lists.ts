@@ -78,13 +78,13 @@ async function walk(databaseUrl: string, directory: string, options: Options): P
   const config = readConfig({
     DATABASE_URL: databaseUrl,
     DATA_DIR: join(directory, 'data'),
-    SECRET_KEY: 'key of the benchmark, long enough',
+    SECRET_KEY: SEALING_KEY,
     LOG_LEVEL: 'silent',
   })
   const log = openLog(config.logLevel)
   const settings: Record<string, string> = options.cpu ? { max_parallel_workers_per_gather: '0' } : {}
   const database = openDatabase(databaseUrl, { max: 10, name: 'bench', settings })
-  const box = secretBox(config.secretKey!)
+  const box = BOX
   const clients = await givenClients(database, box)
   const credentials = await openCredentialStore(database, box, log)
   const issuers = await openIssuerStore(database, config, log)
@@ -273,11 +273,14 @@ async function requests(database: Database, app: Awaited<ReturnType<typeof build
   return found
 }
 
+const SEALING_KEY = 'key of the benchmark, long enough'
+const BOX = secretBox(SEALING_KEY)
+
 /** The last pages of a hundred, of lists of a million: newest first, but for documents. */
 const CURSORS: Record<string, string[]> = {
-  cursor: [cursorText({ at: ['101'], isBefore: false }, 1)],
-  'statussen.cursor': [cursorText({ at: ['2019-01-02', '0'], isBefore: false }, 1)],
-  'enkelvoudiginformatieobjecten.cursor': [cursorText({ at: ['999900'], isBefore: false }, 1)],
+  cursor: [cursorText(BOX, { at: ['101'], isBefore: false }, 1)],
+  'statussen.cursor': [cursorText(BOX, { at: ['2019-01-02', '0'], isBefore: false }, 1)],
+  'enkelvoudiginformatieobjecten.cursor': [cursorText(BOX, { at: ['999900'], isBefore: false }, 1)],
   limit: ['100'],
 }
 

@@ -176,7 +176,10 @@ export async function sendBatch<Row extends { id: number; uuid: string }>(
       idsOf.set(place, ids)
       count += ids.length
       const last = isMore && isByKey(order) ? keys[LIMITS.batchItems - 1] : undefined
-      ends.set(place, last ? `],"nextToken":"${cursorText({ at: last.at, isBefore: false })}"}` : ']}')
+      ends.set(
+        place,
+        last ? `],"nextToken":"${cursorText(request.server.parts.box, { at: last.at, isBefore: false })}"}` : ']}',
+      )
     }
   }
   const wanted = requests.flatMap(({ key }, place) => {

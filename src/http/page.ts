@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import Type, { type TSchema } from 'typebox'
 import { invalid, notFound } from '../core/problem.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import type { Count, Key, Listing, Place } from '../database/list.ts'
 import { documentedAs } from './documented.ts'
 import { type Rows, sendRows } from './stream.ts'
@@ -159,8 +160,9 @@ async function sendByKey<Row>(
     throw invalid('cursor', 'invalid', 'Geef cursor en limit, of page en pageSize.')
   const { byKey } = list
   if (!byKey) throw invalid('ordering', 'invalid', 'In deze volgorde is er geen cursor: neem page en pageSize.')
+  const { box } = request.server.parts
   const limit = Math.min(500, Math.max(1, Math.trunc(Number(query.limit ?? 100)) || 100))
-  const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor)
+  const cursor = query.cursor === undefined ? undefined : readCursor(box, query.cursor)
   const [count, found] = await Promise.all([
     cursor?.count ?? list.count().then((found) => countOf(found).count),
     byKey.keys(limit + 1, cursor?.place).catch((error: unknown) => {
@@ -171,7 +173,7 @@ async function sendByKey<Row>(
   const isMore = found.length > limit
   const keys = isBefore ? found.slice(0, limit).reverse() : found.slice(0, limit)
   const at = (key: Key | undefined, before: boolean) =>
-    key ? linkWith(request, { cursor: cursorText({ at: key.at, isBefore: before }, count) }) : null
+    key ? linkWith(request, { cursor: cursorText(box, { at: key.at, isBefore: before }, count) }) : null
   const links = {
     count,
     next: isBefore || isMore ? at(keys.at(-1), false) : null,
@@ -192,18 +194,22 @@ async function sendByKey<Row>(
   })
 }
 
-/** What a client gets of a place, and sends back. @param count of the list; it is counted when that is not known */
-export const cursorText = ({ at, isBefore }: Place, count?: number): string =>
-  Buffer.from(JSON.stringify([isBefore ? 1 : 0, count ?? null, ...at])).toString('base64url')
+/**
+ * What a client gets of a place, and sends back. It is sealed, as ids in it would tell how much others make whom the client may not
+ * read. @param count of the list; it is counted when that is not known
+ */
+export const cursorText = ({ seal }: SecretBox, { at, isBefore }: Place, count?: number): string =>
+  seal(JSON.stringify([isBefore ? 1 : 0, count ?? null, ...at]), CURSOR).toString('base64url')
+const CURSOR = 'cursor'
 
-function readCursor(text: string): { place: Place; count: number | undefined } {
+function readCursor({ open }: SecretBox, text: string): { place: Place; count: number | undefined } {
   try {
-    const [isBefore, count, ...at] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[]
-    const isRead = at.length > 0 && at.every((one) => typeof one === 'string') && (isBefore === 0 || isBefore === 1)
-    const known = Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : undefined
-    if (isRead) return { place: { at, isBefore: isBefore === 1 }, count: known }
-  } catch {} // no JSON
-  throw noCursor()
+    const opened = open(Buffer.from(text, 'base64url'), CURSOR)
+    const [isBefore, count, ...at] = JSON.parse(opened) as [number, number | null, ...string[]]
+    return { place: { at, isBefore: isBefore === 1 }, count: count ?? undefined }
+  } catch {
+    throw noCursor()
+  }
 }
 
 const noCursor = () => invalid('cursor', 'invalid', 'Dit is geen cursor van deze lijst, met deze volgorde.')
