@@ -55,4 +55,20 @@ select describe('import_draft', 'Files that were uploaded in the administration 
   'trial_bytes', 'Size of the files that would be copied, as far as the dry run has looked.',
   'trial_largest', 'Size of the largest of them.', 'trial_largest_line', 'The row of that one, as numbered in the file.');
 
+-- Rows are written once, portion by portion while a file is received: below the number of a draft, in import_row. Taking them is saying
+-- of which import they are. A worker of 1.0.0 does not find the rows of such an import: it tries a batch, and fails, until one of 1.1.0
+-- comes. What 1.0.0 received itself stays where it is.
+alter table import_row drop constraint import_row_import_id_fkey;
+alter table import add column rows_id bigint;
+select describe('import', 'Bulk imports of documents.',
+  'rows_id', 'Its rows in import_row: those of a draft with a minus before its id. Empty: those with its own id.');
+create function import_draft_rows(draft bigint) returns table (number integer, cells json, bytes integer) language sql stable as $$
+  select r.number, r.cells, r.bytes from import_row r where r.import_id = -draft
+  union all select r.number, r.cells, octet_length(r.cells::text) from import_draft_row r where r.draft_id = draft
+$$;
+comment on function import_draft_rows is 'The rows of an uploaded file that was not imported yet.';
+select describe('import_row', 'Rows of uploaded files, as they came.',
+  'import_id', 'The import; below zero the draft that received them (rows_id of import).');
+comment on table import_draft_row is 'Rows of files that a program of 1.0.0 received to be looked at.';
+
 select describe_rest();

@@ -882,6 +882,7 @@ create table import (
   processed integer not null default 0, -- Rows handled and committed; the next batch begins at the row after.
   reason text, -- Why it stopped (status error), or what it waits for (status active).
   rest_of bigint, -- The import of which this one brings what failed.
+  rows_id bigint, -- Its rows in import_row: those of a draft with a minus before its id. Empty: those with its own id.
   started_at timestamp with time zone, -- When its CSV was accepted, or its turn came after that.
   started_by text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
   status text not null default 'pending'::text, -- queued (waits for its turn), pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
@@ -974,7 +975,7 @@ create unlogged table import_draft_key (
   constraint import_draft_key_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES import_draft(id) ON DELETE CASCADE
 );
 
--- Rows of an uploaded CSV, as they came; they become those of import_row.
+-- Rows of files that a program of 1.0.0 received to be looked at.
 create table import_draft_row (
   cells json not null, -- The cells in their order.
   draft_id bigint not null, -- The upload.
@@ -1028,14 +1029,13 @@ CREATE INDEX import_outcome_failed ON import_outcome USING btree (import_id, num
 CREATE INDEX import_outcome_reason ON import_outcome USING btree (import_id, hashtextextended(import_reason(remark), (0)::bigint), number) WHERE (NOT succeeded);
 CREATE TRIGGER count_import_faults AFTER INSERT ON import_outcome REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_import_faults();
 
--- Rows of the uploaded CSV, as they came.
+-- Rows of uploaded files, as they came.
 create table import_row (
   bytes integer not null generated always as (octet_length((cells)::text)) stored, -- Size of the cells in bytes.
   cells json not null, -- The cells in their order (json and not jsonb: a cell may hold what jsonb refuses).
-  import_id bigint not null, -- The import.
+  import_id bigint not null, -- The import; below zero the draft that received them (rows_id of import).
   number integer not null, -- Row number as people count it in the file: the header is 1, the first row is 2; empty rows do not count.
-  constraint import_row_pkey PRIMARY KEY (import_id, number),
-  constraint import_row_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+  constraint import_row_pkey PRIMARY KEY (import_id, number)
 );
 
 -- How many more rows of the file lie before a row than its number says; of each row from which that differs on.
@@ -3808,6 +3808,16 @@ CREATE OR REPLACE FUNCTION import_draft_line(draft bigint, row_number integer)
 AS $function$
   select row_number + coalesce((
     select shift from import_draft_shift where draft_id = draft and number <= row_number order by number desc limit 1), 0)
+$function$;
+
+-- The rows of an uploaded file that was not imported yet.
+CREATE OR REPLACE FUNCTION import_draft_rows(draft bigint)
+ RETURNS TABLE(number integer, cells json, bytes integer)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select r.number, r.cells, r.bytes from import_row r where r.import_id = -draft
+  union all select r.number, r.cells, octet_length(r.cells::text) from import_draft_row r where r.draft_id = draft
 $function$;
 
 -- The number that a row of an import has in its file.

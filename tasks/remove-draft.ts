@@ -1,8 +1,10 @@
-// remove-draft: removes the rows of an uploaded CSV bit by bit, and then the upload. Running twice is harmless.
+// remove-draft: removes what is left of an uploaded CSV bit by bit, and then the upload. Rows that an import took stay. Running twice is
+// harmless.
 import type { Task } from 'graphile-worker'
 import Type, { type Static } from 'typebox'
 import type { Database } from '../src/database/database.ts'
 import { readInput } from '../src/http/input.ts'
+import { removeRows } from './remove-import.ts'
 
 const Payload = Type.Object({ id: Type.Integer() })
 declare global {
@@ -25,6 +27,8 @@ const PARTS = {
 export function removeDraft({ database: { sql } }: { database: Database }): Task {
   return async (payload) => {
     const { id } = readInput(Payload, payload)
+    const taken = await sql`select from import where rows_id = ${-id}`
+    if (taken.length === 0) await removeRows(sql, 'import_row', -id)
     for (const [table, key] of Object.entries(PARTS)) {
       // Each portion begins where the last one ended: from the beginning it would pass all that was removed before it, which stays in
       // the table while somebody holds an old snapshot.

@@ -20,14 +20,25 @@ const ROWS = 10_000
 export function removeImport({ database }: { database: Database }): Task {
   return async (payload) => {
     const { id } = readInput(Payload, payload)
-    for (const table of ['import_row', 'import_outcome']) {
-      for (let after = 0; ; after += ROWS) {
-        const left = await database.sql`
-          with gone as (delete from ${database.sql(table)} where import_id = ${id} and number >= ${after} and number < ${after + ROWS})
-          select exists (select from ${database.sql(table)} where import_id = ${id} and number >= ${after + ROWS}) as more`
-        if (!one(left).more) break
-      }
-    }
+    const [found] = await database.sql<
+      { rows: number }[]
+    >`select coalesce(rows_id, id) as rows from import where id = ${id}`
+    await removeRows(database.sql, 'import_row', found?.rows ?? id)
+    await removeRows(database.sql, 'import_outcome', id)
     await database.db.deleteFrom('import').where('id', '=', id).where(sql<boolean>`deleted_at is not null`).execute()
+  }
+}
+
+/** Removes the rows of an import from one table, a portion at a time. */
+export async function removeRows(
+  sql: Database['sql'],
+  table: 'import_row' | 'import_outcome',
+  id: number,
+): Promise<void> {
+  for (let after = 0; ; after += ROWS) {
+    const left = await sql<{ more: boolean }[]>`
+      with gone as (delete from ${sql(table)} where import_id = ${id} and number >= ${after} and number < ${after + ROWS})
+      select exists (select from ${sql(table)} where import_id = ${id} and number >= ${after + ROWS}) as more`
+    if (!one(left).more) break
   }
 }

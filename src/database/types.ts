@@ -1955,6 +1955,10 @@ export interface Import {
    */
   restOf: number | null;
   /**
+   * Its rows in import_row: those of a draft with a minus before its id. Empty: those with its own id.
+   */
+  rowsId: number | null;
+  /**
    * When its CSV was accepted, or its turn came after that.
    */
   startedAt: string | null;
@@ -2335,7 +2339,7 @@ export interface ImportRow {
    */
   cells: unknown;
   /**
-   * The import.
+   * The import; below zero the draft that received them (rows_id of import).
    */
   importId: number;
   /**

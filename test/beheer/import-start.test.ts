@@ -27,8 +27,10 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
 
   const counts = async () => {
     const [row] = await database.sql`
-      select (select count(*)::int from import) as imports, (select count(*)::int from import_row) as regels,
-        (select count(*)::int from import_draft) as concepten, (select count(*)::int from import_draft_row) as klaargezet,
+      select (select count(*)::int from import) as imports,
+        (select count(*)::int from import_row r join import i on r.import_id = coalesce(i.rows_id, i.id)) as regels,
+        (select count(*)::int from import_draft) as concepten,
+        (select count(*)::int from import_row r where not exists (select from import i where r.import_id = coalesce(i.rows_id, i.id))) as klaargezet,
         (select count(*)::int from enkelvoudiginformatieobject) as documenten, (select count(*)::int from file) as bestanden`
     return { ...row }
   }
@@ -347,7 +349,7 @@ t.test('starting an import in the browser', await needsBrowser(), async (t) => {
     sending.write(csvText(Array.from({ length: 12_000 }, () => good())))
     const written = async () =>
       (
-        await database.sql`select from import_draft_row r join import_draft d on d.id = r.draft_id
+        await database.sql`select from import_row r join import_draft d on r.import_id = -d.id
       where d.total = 0 limit 1`
       ).length > 0
     await until('rows of the upload', written)

@@ -85,6 +85,6 @@ t.test('workbooks that are made to be large are refused, in bounded memory and t
   }
   await test.runJobs()
   const [left] = await test.database
-    .sql`select count(*)::int as count from import_draft_row r join import_draft d on d.id = r.draft_id where d.total = 0`
+    .sql`select count(*)::int as count from import_row r join import_draft d on r.import_id = -d.id where d.total = 0`
   t.equal(left!.count, 0)
 })

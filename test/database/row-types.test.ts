@@ -77,7 +77,6 @@ const ONLY_WHEN_IT_RUNS: Record<string, string> = {
   'src/overnemen/write.ts findPlaces': 'the columns are those of the kind that is taken over',
   'src/overnemen/write.ts resolve': 'the table is that of the kind that is taken over',
   'tasks/remove-draft.ts removeDraft': 'the tables are those of a list',
-  'tasks/remove-import.ts removeImport': 'the tables are those of a list',
 }
 
 /** The faults of a row type, in words. */

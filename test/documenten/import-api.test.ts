@@ -368,7 +368,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
   const transactions = () => database.sql`select from pg_stat_activity
     where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`
   /** Rows that were written and that nobody sees. */
-  const hidden = () => database.sql`select from import_draft_row limit 1`
+  const hidden = () => database.sql`select from import_row where import_id < 0 limit 1`
 
   t.test('a refusal reaches a client that is still sending', async (t) => {
     const uuid = await givenImport(app)
@@ -440,7 +440,7 @@ t.test('over a real connection', { timeout: 580_000 }, async (t) => {
       const others = Array.from({ length: 9 }, () => send(uuid, slow()))
       await until('rows of the uploads', async () => {
         const [{ count }] = await database.sql<[{ count: number }]>`
-        select count(distinct draft_id)::int as count from import_draft_row`
+        select count(distinct import_id)::int as count from import_row where import_id < 0`
         return count === others.length
       })
       await until('no transaction', async () => (await transactions()).length === 0)

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { readerOf } from '../../src/database/database.ts'
 import { requireImportBaseDir } from '../../src/documenten/import/base-dir.ts'
+import { deleteOldDrafts } from '../../src/documenten/import/draft.ts'
 import { repairImports } from '../../src/documenten/import/progress.ts'
 import { reportRows } from '../../src/documenten/import/report-rows.ts'
 import { StoreUnavailable } from '../../src/documenten/storage/index.ts'
@@ -269,19 +270,34 @@ t.test('a deleted import is gone at once, its rows bit by bit, its documents sta
 t.test('what an upload left goes bit by bit, and nothing of another', async (t) => {
   const { sql } = database
   const drafts = await sql<{ id: number }[]>`
-    insert into import_draft (base_url, deleted_at) select 'http://localhost', now() from generate_series(1, 2) returning id`
-  const [gone, kept] = drafts.map(({ id }) => id)
+    insert into import_draft (base_url, deleted_at) select 'http://localhost', now() from generate_series(1, 3) returning id`
+  const [gone, kept, taken] = drafts.map(({ id }) => id)
   for (const id of [gone!, kept!]) {
-    await sql`insert into import_draft_row select ${id}, n, '[]' from generate_series(2, 25001) n`
+    await sql`insert into import_row (import_id, number, cells) select ${-id}, n, '[]' from generate_series(2, 25001) n`
     await sql`insert into import_draft_key select ${id}, n::text from generate_series(1, 25000) n`
     await sql`insert into import_draft_fault select ${id}, n, 'titel 2: x' from generate_series(2, 9) n`
     await sql`insert into import_draft_fault_kind select ${id}, n, 'x', 1, '[]' from generate_series(-4, 4) n`
   }
-  await sql`select add_job('remove-draft', json_build_object('id', ${gone!}::bigint))`
+  await sql`insert into import (status, rows_id) values ('error', ${-taken!})`
+  const lost = taken! + 1
+  await sql`
+    insert into import_row (import_id, number, cells) select -id, 2, '[]' from unnest(${[taken!, lost]}::bigint[]) id`
+  for (const id of [gone!, taken!]) await sql`select add_job('remove-draft', json_build_object('id', ${id}::bigint))`
   await app.runJobs()
+  const still = await sql<{ id: number }[]>`
+    select import_id::int as id from import_row where import_id = any(${[-taken!, -lost]}::bigint[]) order by 1`
+  t.same([...still], [{ id: -lost }, { id: -taken! }], 'those that an import took stay')
+  await deleteOldDrafts(database.db)
+  await app.runJobs()
+  t.same(
+    [...(await sql`select from import_row where import_id = ${-lost}`)],
+    [],
+    'those of a draft that is not there do not',
+  )
+  await sql`delete from import_row where import_id = ${-taken!}`
   const left = await sql`
-    select r.draft_id::int as id, (select count(*)::int from import_draft_key k where k.draft_id = r.draft_id) as keys, count(*)::int as rows
-    from import_draft_row r group by 1, r.draft_id`
+    select -r.import_id::int as id, (select count(*)::int from import_draft_key k where k.draft_id = -r.import_id) as keys, count(*)::int as rows
+    from import_row r where r.import_id < 0 group by 1, r.import_id`
   t.same([...left], [{ id: kept, keys: 25_000, rows: 25_000 }])
   t.same(
     [...(await sql`select id from import_draft`)].map(({ id }) => id),

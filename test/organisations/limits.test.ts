@@ -248,7 +248,7 @@ t.test('a bound is no setting that an organisation may have of its own', (t) => 
   t.match(configOf(installation, { ...organisation, settings: {}, limits: { bytes: 7 } }), {
     storageMaxBytes: 7,
     abonnementenMax: 6,
-    importMaxRows: undefined,
+    importMaxRows: 5_000_000,
     importsOpen: 1,
   })
   t.end()

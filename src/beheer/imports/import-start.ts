@@ -112,7 +112,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const read = await reader.sql<
       { line: number; count: number; cells: string[]; remark: string | null; hidden: boolean }[]
     >`
-      select import_draft_line(r.draft_id, r.number) as line, json_array_length(cells) as count, f.remark, coalesce(
+      select import_draft_line(${concept.id}, r.number) as line, json_array_length(cells) as count, f.remark, coalesce(
         level_of_import_row(cells, null, ${place}, ${type}) > ${level ?? null}::text::vertrouwelijkheidaanduiding, false) as hidden, (
         select coalesce(json_agg(case when octet_length(c.cel::text) > 1000 then to_json(substr(c.cel::text, 2, 100)) else c.cel end
           order by c.n), '[]')
@@ -121,11 +121,11 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
         select * from (
         (select number, remark from import_draft_fault where draft_id = ${concept.id} order by number limit ${PREVIEW_FAULTS})
         union all
-        (select r.number, null from import_draft_row r where r.draft_id = ${concept.id}
-          and not exists (select from import_draft_fault f where f.draft_id = r.draft_id and f.number = r.number)
+        (select r.number, null from import_draft_rows(${concept.id}) r
+          where not exists (select from import_draft_fault f where f.draft_id = ${concept.id} and f.number = r.number)
           order by r.number limit ${PREVIEW_ROWS})
         ) x order by remark is null, number limit ${PREVIEW_ROWS}
-      ) f join import_draft_row r on r.draft_id = ${concept.id} and r.number = f.number
+      ) f join import_draft_rows(${concept.id}) r on r.number = f.number
       order by f.remark is null, r.number`
     const rows = read.map(({ hidden, ...row }) =>
       hidden ? { ...row, cells: row.cells.map(() => ''), remark: row.remark && hiddenText() } : row,
@@ -198,7 +198,7 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
           select f.number, import_draft_line(f.draft_id, f.number) as line, f.remark, ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel,
             coalesce(${above}, false) as hidden
           from import_draft_fault f
-          left join import_draft_row r on r.draft_id = f.draft_id and r.number = f.number
+          left join import_draft_rows(${concept.id}) r on r.number = f.number
           where f.draft_id = ${concept.id} ${reason} ${from} order by f.number ${order} limit ${limit}`.execute(
           app.read,
         )

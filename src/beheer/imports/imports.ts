@@ -18,7 +18,7 @@ import { sharedReason } from '../../documenten/import/judge.ts'
 import { ndjsonStream } from '../../documenten/import/ndjson.ts'
 import { csvStream, reportCharset } from '../../documenten/import/report.ts'
 import { failedRows, type Level, levelPlaces } from '../../documenten/import/report-rows.ts'
-import { cellAt, type ImportRow, importsWithPlace, requireImport } from '../../documenten/import/rows.ts'
+import { cellAt, type ImportRow, importsWithPlace, requireImport, rowsOf } from '../../documenten/import/rows.ts'
 import { countStream } from '../../http/stream.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import { openEventStreams, type StreamState } from '../frame/event-stream.ts'
@@ -136,7 +136,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
             ? sql`and not u.succeeded`
             : sql``
         const above = isAbove(level, levelPlaces(header), sql`u.document_uuid`)
-        return listRows(row.id, [pad, titel], above, sql`${which} ${from}`, limit, voor !== undefined)
+        return listRows(row, [pad, titel], above, sql`${which} ${from}`, limit, voor !== undefined)
       },
     })
     return reply.page('import-rows', {
@@ -378,16 +378,16 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
   }
 
   /** Whether a row that was not imported is above this level. */
-  async function hidesRest({ id, header }: ImportRow, level: Level): Promise<boolean> {
+  async function hidesRest(row: ImportRow, level: Level): Promise<boolean> {
     const { rows } = await sql`
-      select from import_row r left join import_outcome u on u.import_id = r.import_id and u.number = r.number
-      where r.import_id = ${id}::bigint and r.number > 1 and u.succeeded is not true
-        and ${isAbove(level, levelPlaces(header as string[]))} limit 1`.execute(app.read)
+      select from import_row r left join import_outcome u on u.import_id = ${row.id} and u.number = r.number
+      where r.import_id = ${rowsOf(row)}::bigint and r.number > 1 and u.succeeded is not true
+        and ${isAbove(level, levelPlaces(row.header as string[]))} limit 1`.execute(app.read)
     return rows.length > 0
   }
 
   async function listRows(
-    id: number,
+    row: ImportRow,
     [pad, titel]: [number, number],
     above: RawBuilder<boolean>,
     where: ReturnType<typeof sql>,
@@ -398,8 +398,8 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
     const { rows } = await sql<ReportRow>`
       select u.number, import_line(u.import_id, u.number) as line, u.succeeded, u.remark, u.document_uuid as "documentUuid",
         ${cellAt(pad)} as bestandspad, ${cellAt(titel)} as titel, coalesce(${above}, false) as hidden
-      from (select u.* from import_outcome u where u.import_id = ${id}::bigint ${where} order by u.number ${order} limit ${limit}) u
-      left join import_row r on r.import_id = u.import_id and r.number = u.number
+      from (select u.* from import_outcome u where u.import_id = ${row.id}::bigint ${where} order by u.number ${order} limit ${limit}) u
+      left join import_row r on r.import_id = ${rowsOf(row)}::bigint and r.number = u.number
       order by u.number ${order}`.execute(app.read)
     return rows
   }

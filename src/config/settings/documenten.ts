@@ -162,13 +162,13 @@ export const DOCUMENTEN = {
       help: 'Zoveel rijen van een import worden samen verwerkt. Geldt voor imports die hierna beginnen.',
     }),
   }),
-  importMaxRows: Type.Optional(
-    Type.Integer({
-      env: 'IMPORT_MAX_ROWS',
-      minimum: 0,
-      description: 'rows that the file of one import may have; unset: any number',
-    }),
-  ),
+  importMaxRows: Type.Integer({
+    env: 'IMPORT_MAX_ROWS',
+    default: 5_000_000,
+    minimum: 0,
+    description:
+      'rows that the file of one import may have; what a file that is refused wrote is place in the database until a job removed it',
+  }),
   importsOpen: Type.Integer({
     env: 'IMPORTS_OPEN',
     default: 1,

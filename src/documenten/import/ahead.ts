@@ -33,6 +33,7 @@ import {
   prepare,
   storeOf,
 } from './prepare.ts'
+import { rowsOf } from './rows.ts'
 import { withSmallHeap } from './small-heap.ts'
 
 /** Batches that one process prepares, or has prepared and not seen written: what it may hold in memory. */
@@ -172,12 +173,13 @@ export function openAhead(parts: BatchParts): Ahead {
   const placeColumns = ({ backend, store, directory }: Place) => database.sql`${backend}, ${store}, ${directory}`
 
   /** How many rows were claimed; undefined when somebody else has them. */
-  async function claimAt({ id, batchSize }: ActiveImport, start: number, own: Claim): Promise<number | undefined> {
+  async function claimAt(row: ActiveImport, start: number, own: Claim): Promise<number | undefined> {
+    const { id } = row
     const { claim, place } = own
     const [claimed] = await database.sql<(LeftPlace & { rows: number; crooked: LeftPlace[] })[]>`
       with before as (
         select backend, store, directory from import_ahead where import_id = ${id} and start = ${start}
-      ), size as (${countRows(id, database.sql`${start}::int`, batchSize)}), crooked as (
+      ), size as (${countRows(row, database.sql`${start}::int`)}), crooked as (
         -- Claims that begin or end elsewhere, as when a batch was cut.
         delete from import_ahead v using size o
         where v.import_id = ${id} and v.start <> ${start} and v.start < ${start} + o.rows and v.start + v.rows > ${start}
@@ -200,24 +202,25 @@ export function openAhead(parts: BatchParts): Ahead {
   }
 
   /** Claims the next rows that nobody has. */
-  async function claimNext({ id, batchSize }: ActiveImport, { claim, place }: Claim) {
+  async function claimNext(row: ActiveImport, { claim, place }: Claim) {
+    const { id } = row
     const [claimed] = await database.sql<{ start: number; rows: number }[]>`
       with place as (
         select greatest(i.processed, (select max(v.start + v.rows) from import_ahead v where v.import_id = i.id)) as start
         from import i where i.id = ${id} and i.status = 'active' and i.paused_at is null
       )
       insert into import_ahead (import_id, start, rows, claim, backend, store, directory)
-      select ${id}::bigint, start, rows, ${claim}::uuid, ${placeColumns(place)} from place, lateral (${countRows(id, database.sql`start`, batchSize)}) o where rows > 0
+      select ${id}::bigint, start, rows, ${claim}::uuid, ${placeColumns(place)} from place, lateral (${countRows(row, database.sql`start`)}) o where rows > 0
       on conflict do nothing returning start, rows`
     return claimed
   }
 
   /** How many rows the batch from there has: at most the size of batches, and fewer when they are large. */
-  function countRows(id: number, start: ReturnType<typeof database.sql>, batchSize: number) {
+  function countRows(row: ActiveImport, start: ReturnType<typeof database.sql>) {
     return database.sql<{ rows: number }[]>`
       select count(*)::int as rows from (
         select sum(bytes) over (order by number) - bytes as before from import_row
-        where import_id = ${id} and number >= ${start} + ${FIRST_ROW}::int and number < ${start} + ${FIRST_ROW + batchSize}::int
+        where import_id = ${rowsOf(row)} and number >= ${start} + ${FIRST_ROW}::int and number < ${start} + ${FIRST_ROW + row.batchSize}::int
       ) r where before < ${BATCH_BYTES}`
   }
 
@@ -310,7 +313,8 @@ export function openAhead(parts: BatchParts): Ahead {
       wake = Promise.withResolvers()
     },
     drop,
-    async reserve({ id, batchSize }, start) {
+    async reserve(row, start) {
+      const { id } = row
       // In one statement: between two of them a helper would claim it, at every attempt.
       const { rows, before, ...left } = one(
         await database.sql<(LeftPlace & { rows: number; before: string | null })[]>`
@@ -318,7 +322,7 @@ export function openAhead(parts: BatchParts): Ahead {
             select claim, backend, store, directory from import_ahead where import_id = ${id} and start = ${start}
           ), reserved as (
             insert into import_ahead (import_id, start, rows, claim)
-            select ${id}::bigint, ${start}::int, rows, ${randomUUID()}::uuid from (${countRows(id, database.sql`${start}::int`, batchSize)}) o
+            select ${id}::bigint, ${start}::int, rows, ${randomUUID()}::uuid from (${countRows(row, database.sql`${start}::int`)}) o
             on conflict (import_id, start) do update
               set rows = excluded.rows, claim = excluded.claim, seen_at = excluded.seen_at, content = null,
                 backend = null, store = null, directory = null

@@ -1,5 +1,5 @@
 // Draft: a CSV that was uploaded to be looked at first. Its rows are staged as those of an import are, so that a preview and
-// a dry run need no second reading of the file, and starting is copying them within the database.
+// a dry run need no second reading of the file, and starting is saying of which import they are.
 import type { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
@@ -15,8 +15,8 @@ import { CsvError, type ReadFile, readImportCsv, tooManyRows } from './csv.ts'
 import { readImportNdjson } from './ndjson.ts'
 import { importedBefore } from './passed-over.ts'
 import { openNext } from './progress.ts'
-import { putIntoDraft, type ReceivedRows, type Receiver, receiveRows } from './receive.ts'
-import type { ImportRow } from './rows.ts'
+import { draftRows, putIntoDraft, type ReceivedRows, type Receiver, receiveRows } from './receive.ts'
+import { type ImportRow, rowsOf } from './rows.ts'
 import { isEncrypted, looksLikeExcel, readImportXlsx, withWorkbook } from './xlsx.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
@@ -99,9 +99,10 @@ async function readUpload(
 /** The rows of an import that did not become a document, ready to be tried again as a file of their own. */
 export async function createDraftOfRest(
   m: Mutation,
-  { id, header, dialect, baseUrl, bestandsnaam }: ImportRow,
+  row: ImportRow,
   createdBy: string,
 ): Promise<{ uuid: string; total: number }> {
+  const { id, header, dialect, baseUrl, bestandsnaam } = row
   await m.sql`set local statement_timeout = 0` // as many rows as there are
   const inserted = await m.sql<{ id: number; uuid: string }[]>`
     insert into import_draft (bestandsnaam, header, dialect, base_url, created_by)
@@ -109,11 +110,11 @@ export async function createDraftOfRest(
   const made = one(inserted)
   const counts = await m.sql<{ total: number; bytes: number }[]>`
     with rest as (
-      insert into import_draft_row (draft_id, number, cells)
-      select ${made.id}::bigint, 1 + row_number() over (order by r.number), r.cells
-      from import_row r left join import_outcome u on u.import_id = r.import_id and u.number = r.number
-      where r.import_id = ${id} and u.succeeded is not true
-      returning octet_length(cells::text) as bytes)
+      insert into import_row (import_id, number, cells)
+      select ${draftRows(made.id)}::bigint, 1 + row_number() over (order by r.number), r.cells
+      from import_row r left join import_outcome u on u.import_id = ${id} and u.number = r.number
+      where r.import_id = ${rowsOf(row)} and u.succeeded is not true
+      returning bytes)
     select count(*)::int as total, coalesce(sum(bytes), 0)::bigint as bytes from rest`
   await m.sql`
     insert into import_draft_shift (draft_id, number, shift)
@@ -121,8 +122,8 @@ export async function createDraftOfRest(
       select number, shift, lag(shift, 1, 0) over (order by number) as before from (
         select number, import_line(${id}, old) - number as shift from (
           select r.number as old, (1 + row_number() over (order by r.number))::int as number
-          from import_row r left join import_outcome u on u.import_id = r.import_id and u.number = r.number
-          where r.import_id = ${id} and u.succeeded is not true) n) s) s
+          from import_row r left join import_outcome u on u.import_id = ${id} and u.number = r.number
+          where r.import_id = ${rowsOf(row)} and u.succeeded is not true) n) s) s
     where shift <> before`
   const counted = one(counts)
   if (counted.total === 0) throw new Problem(409, { detail: 'Alle rijen van deze import zijn geïmporteerd.' })
@@ -175,13 +176,14 @@ export async function startDraft(
   const fault = importBaseDirFault(config)
   if (fault) throw importFault(fault.code, fault.reden)
   requireMayImport(config)
-  const most = config.importMaxRows ?? concept.total
+  const most = config.importMaxRows
   if (concept.total > most) throw importFault('too-many-rows', tooManyRows(most).message)
   const made = await (waits ? queueImport : createImport)(m, { startedBy, bestandsnaam: concept.bestandsnaam })
-  await m.sql`set local statement_timeout = 0` // as many rows as there are
+  const rowsId = draftRows(concept.id)
   await m.sql`
     insert into import_row (import_id, number, cells)
-    select ${made.id}::bigint, number, cells from import_draft_row where draft_id = ${concept.id} order by number`
+    select ${rowsId}::bigint, number, cells from import_draft_row where draft_id = ${concept.id} order by number` // of 1.0.0
+  await m.trx.updateTable('import').set({ rowsId }).where('id', '=', made.id).execute()
   await m.sql`
     insert into import_shift (import_id, number, shift)
     select ${made.id}::bigint, number, shift from import_draft_shift where draft_id = ${concept.id}`
@@ -247,6 +249,22 @@ export async function deleteOldDrafts(db: Db): Promise<number> {
       .skipLocked() // one that is being started right now
       .execute()
     for (const { id } of old) await deleteDraftRow(trx, id)
+    for (const id of await lostDrafts(trx)) await deleteDraftRow(trx, id)
     return old.length
   })
+}
+
+/** Drafts of which only rows are left, as when a program of 1.0.0 removed one. Goes from one set of rows to the next by the index. */
+async function lostDrafts(trx: Db): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    with recursive sets as (
+      select min(import_id) as id from import_row where import_id < 0
+      union all
+      select (select min(r.import_id) from import_row r where r.import_id > s.id and r.import_id < 0) from sets s where s.id is not null
+    )
+    select -s.id as id from sets s where s.id is not null
+      and not exists (select from import_draft d where d.id = -s.id) and not exists (select from import i where i.rows_id = s.id)`.execute(
+    trx,
+  )
+  return rows.map(({ id }) => id)
 }

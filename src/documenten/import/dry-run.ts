@@ -115,8 +115,8 @@ async function judge(
   const staged = await sql<{ number: number; line: number; cells: string[] }[]>`
     select number, import_draft_line(${run.id}, number) as line, cells from (
       select number, cells, sum(bytes) over (order by number) - bytes as before
-      from (select *, octet_length(cells::text) as bytes from import_draft_row) r
-      where draft_id = ${run.id} and number >= ${start + FIRST_ROW} and number < ${start + FIRST_ROW + PORTION}
+      from import_draft_rows(${run.id}) r
+      where number >= ${start + FIRST_ROW} and number < ${start + FIRST_ROW + PORTION}
     ) r where before < ${PORTION_BYTES} order by number`
   await nameTypes(db, run.baseUrl, run.header, staged)
   const faults = new Map<number, string>()

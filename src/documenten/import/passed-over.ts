@@ -41,19 +41,19 @@ const PORTION = 5_000
  * titel, identificatie and case. The other cells may have been mended, or written otherwise by a spreadsheet.
  */
 async function madeBy(sql: TransactionSql, id: number): Promise<(header: string[]) => (cells: string[]) => boolean> {
-  const imports = await sql<{ id: number; header: string[]; succeeded: number }[]>`
+  const imports = await sql<{ id: number; rowsId: number; header: string[]; succeeded: number }[]>`
     with recursive chain as (
-      select id, header, succeeded, rest_of from import where id = ${id}
-      union all select i.id, i.header, i.succeeded, i.rest_of from import i join chain c on i.id = c.rest_of
-    ) select id, header, succeeded from chain where header is not null`
+      select id, rows_id, header, succeeded, rest_of from import where id = ${id}
+      union all select i.id, i.rows_id, i.header, i.succeeded, i.rest_of from import i join chain c on i.id = c.rest_of
+    ) select id, coalesce(rows_id, id) as "rowsId", header, succeeded from chain where header is not null`
   // Eight bytes a row: of a million rows all together are held.
   const made = new BigUint64Array(imports.reduce((sum, { succeeded }) => sum + succeeded, 0))
   let count = 0
-  for (const { id, header } of imports) {
+  for (const { id, rowsId, header } of imports) {
     const keyOf = keysOf(header)
     const rows = sql<{ cells: string[] }[]>`
-      select r.cells from import_row r join import_outcome u on u.import_id = r.import_id and u.number = r.number
-      where r.import_id = ${id} and u.succeeded`.cursor(PORTION)
+      select r.cells from import_row r join import_outcome u on u.import_id = ${id} and u.number = r.number
+      where r.import_id = ${rowsId} and u.succeeded`.cursor(PORTION)
     for await (const portion of rows) for (const { cells } of portion) made[count++] = keyOf(cells)
   }
   const sorted = made.subarray(0, count).sort()

@@ -24,6 +24,7 @@ import {
   readRow,
   type TypedRow,
 } from './judge.ts'
+import { rowsOf } from './rows.ts'
 import type { Copied, FileToCopy } from './source-file.ts'
 import { nameTypes } from './type-names.ts'
 
@@ -62,7 +63,7 @@ export async function activeImport(db: Db, uuid: string) {
     .where('uuid', '=', uuid)
     .where('status', '=', 'active')
     .where('pausedAt', 'is', null)
-    .select(['id', 'uuid', 'header', 'baseUrl', 'batchSize', 'total', 'processed'])
+    .select(['id', 'uuid', 'header', 'baseUrl', 'batchSize', 'total', 'processed', 'rowsId'])
     .executeTakeFirst()
   return row && { ...row, header: row.header as string[], baseUrl: row.baseUrl ?? '', batchSize: row.batchSize ?? 500 }
 }
@@ -170,8 +171,8 @@ async function judge(parts: BatchParts, row: ActiveImport, start: number, rows: 
   if (fault) throw new StoreUnavailable(fault.code, 'import directory')
   const { db } = parts.database
   const { rows: staged } = await sql<{ number: number; line: number; cells: string[] }>`
-    select number, import_line(import_id, number) as line, cells from import_row
-    where import_id = ${row.id} and number >= ${start + FIRST_ROW} and number < ${start + FIRST_ROW + rows}
+    select number, import_line(${row.id}, number) as line, cells from import_row
+    where import_id = ${rowsOf(row)} and number >= ${start + FIRST_ROW} and number < ${start + FIRST_ROW + rows}
     order by number`.execute(db)
   if (staged.length !== rows) throw new Error('the rows of this import are gone')
   const faults = new Map<number, string>()

@@ -1,7 +1,7 @@
 // Receiving the rows of a file. They come as slowly as their sender likes, so while they come no connection, transaction or lock
 // is held. A portion at a time is gathered in memory, and written by a change of its own into the rows of a draft that nobody sees.
-// When all are there, one transaction takes them: into an import, or by showing the draft. A small file has one portion, and is
-// written by that transaction alone.
+// When all are there, one transaction takes them: the import says that they are its rows, or the draft is shown. Nothing is copied a
+// second time. A small file has one portion, and is written by that transaction alone.
 //
 // What is left of a file that did not come to its end is removed by a job; of a process that ended, by the daily clean-up.
 import { Readable } from 'node:stream'
@@ -62,7 +62,7 @@ export async function receiveRows<T>(
   const write = async (lines: string[]) => {
     draft ??= await inPart((m) => insertHiddenDraft(m, actor.base))
     const id = draft
-    await inShare(() => inPart((m) => copyInto(m, 'import_draft_row', id, lines)))
+    await inShare(() => inPart((m) => copyRows(m, draftRows(id), lines)))
   }
   try {
     // The last portion waits until it is known not to be the only one.
@@ -121,6 +121,9 @@ async function removeHiddenDraft(m: Mutation, id: number): Promise<void> {
   if (hidden) await m.enqueue('remove-draft', { id }, { jobKey: `remove-draft:${id}` })
 }
 
+/** Where the rows of a draft are in `import_row`: below zero, so that they are of no import by its own id. */
+export const draftRows = (id: number): number => -id
+
 /** Makes them the rows of an import. */
 export async function putIntoImport(
   m: Mutation,
@@ -128,13 +131,14 @@ export async function putIntoImport(
   importId: number,
 ): Promise<void> {
   if (draft !== undefined) {
-    await m.sql`set local statement_timeout = 0` // as many rows as there are
-    await m.sql`
-      insert into import_row (import_id, number, cells)
-      select ${importId}::bigint, number, cells from import_draft_row where draft_id = ${draft} order by number`
+    await m.trx
+      .updateTable('import')
+      .set({ rowsId: draftRows(draft) })
+      .where('id', '=', importId)
+      .execute()
     await m.enqueue('remove-draft', { id: draft }, { jobKey: `remove-draft:${draft}` })
   }
-  if (rest.length > 0) await copyInto(m, 'import_row', importId, rest)
+  if (rest.length > 0) await copyRows(m, draft === undefined ? importId : draftRows(draft), rest)
   await insertShifts(m, 'import_shift', importId, shifts)
 }
 
@@ -171,7 +175,7 @@ export async function putIntoDraft(
     ? m.trx.insertInto('importDraft').values(shown).returning(['id', 'uuid'])
     : m.trx.updateTable('importDraft').set(shown).where('id', '=', draft).returning(['id', 'uuid'])
   ).executeTakeFirstOrThrow()
-  await copyInto(m, 'import_draft_row', id, rest)
+  await copyRows(m, draftRows(id), rest)
   await insertShifts(m, 'import_draft_shift', id, shifts)
   return { uuid }
 }
@@ -190,14 +194,9 @@ async function insertShifts(
     select ${id}::bigint, * from unnest(${shifts.map(({ number }) => number)}::int[], ${shifts.map(({ shift }) => shift)}::int[])`
 }
 
-/** Fills a table of rows with lines of `rowLine`. */
-async function copyInto(
-  m: Mutation,
-  table: 'import_row' | 'import_draft_row',
-  id: number,
-  lines: string[],
-): Promise<void> {
-  const target = await m.sql`copy ${m.sql(table)} from stdin`.writable()
+/** Writes lines of `rowLine`. */
+async function copyRows(m: Mutation, id: number, lines: string[]): Promise<void> {
+  const target = await m.sql`copy import_row (import_id, number, cells) from stdin`.writable()
   await pipeline(Readable.from(pieces(id, lines), { objectMode: false }), target, { end: false })
   target.end()
   await finished(target)

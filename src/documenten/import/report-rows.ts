@@ -5,7 +5,7 @@ import { lastOf } from '../../database/rows.ts'
 import { placeOf } from './columns.ts'
 import { FIRST_ROW } from './prepare.ts'
 import { IMPORTED, NOT_IMPORTED, type ReportLine } from './report.ts'
-import type { ImportRow } from './rows.ts'
+import { type ImportRow, rowsOf } from './rows.ts'
 
 /** Rows above it are not for who asks. */
 export type Level = Vertrouwelijkheidaanduiding
@@ -51,8 +51,8 @@ export async function* reportRows(
       from (
         select r.*, sum(bytes) over (order by number) - bytes as before from (
           select r.number, r.cells, r.bytes, u.succeeded, u.remark, u.document_uuid, u.identificatie
-          from import_row r left join import_outcome u on u.import_id = r.import_id and u.number = r.number
-          where r.import_id = ${row.id} and r.number > ${after} order by r.number limit ${PAGE}
+          from import_row r left join import_outcome u on u.import_id = ${row.id} and u.number = r.number
+          where r.import_id = ${rowsOf(row)} and r.number > ${after} order by r.number limit ${PAGE}
         ) r) r where before < ${PAGE_BYTES} order by number`
     if (rows.length === 0) break
     for (const { number, cells, succeeded, remark, document_uuid, identificatie, hidden } of rows) {
@@ -92,11 +92,9 @@ const removed = (after: number) => (after === 0 ? notFound() : new Error('the ro
  * import that stopped also those behind its last batch.
  * @param level those above it are left out
  */
-export async function* failedRows(
-  { sql }: Reader,
-  { id, processed, header }: ImportRow,
-  level?: Level,
-): AsyncGenerator<string[]> {
+export async function* failedRows({ sql }: Reader, row: ImportRow, level?: Level): AsyncGenerator<string[]> {
+  const { id, processed, header } = row
+  const rowsId = rowsOf(row)
   const [place, type] = levelPlaces(header as string[])
   const hidden = sql`coalesce(
     level_of_import_row(cells, null, ${place}, ${type}) > ${level ?? null}::text::vertrouwelijkheidaanduiding, false) as hidden`
@@ -105,14 +103,14 @@ export async function* failedRows(
     select number, cells, ${hidden} from (
       select r.*, sum(bytes) over (order by number) - bytes as before from (
         select r.number, r.cells, r.bytes
-        from import_row r join import_outcome u on u.import_id = r.import_id and u.number = r.number
+        from import_row r join import_outcome u on r.import_id = ${rowsId} and u.number = r.number
         where u.import_id = ${id} and not u.succeeded and u.number > ${after} order by u.number limit ${PAGE}
       ) r) r where before < ${PAGE_BYTES} order by number`
   const untried = (after: number) => sql<Row[]>`
     select number, cells, ${hidden} from (
       select r.*, sum(bytes) over (order by number) - bytes as before from (
         select number, cells, bytes from import_row
-        where import_id = ${id} and number > ${Math.max(after, position)} order by number limit ${PAGE}
+        where import_id = ${rowsId} and number > ${Math.max(after, position)} order by number limit ${PAGE}
       ) r) r where before < ${PAGE_BYTES} order by number`
   for (const read of [failed, untried]) {
     for (let after = 0; ; ) {

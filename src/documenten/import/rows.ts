@@ -30,6 +30,9 @@ export async function requireImport(db: ReadDb, uuid: string) {
 
 export type ImportRow = Awaited<ReturnType<typeof requireImport>>
 
+/** Where the rows of an import are in `import_row`: those of a file of more than one portion stay where they were received. */
+export const rowsOf = ({ id, rowsId }: { id: number; rowsId: number | null }): number => rowsId ?? id
+
 /** The cell of row `r` at a place of the header, to be shown: '' when there is none, or when it is too long for what it should be. */
 export const cellAt = (place: number) => sql<string>`coalesce((
   select c.cel from json_array_elements(r.cells) with ordinality c(cel, n)
