@@ -24,7 +24,7 @@ import { announceWriter } from '../documenten/storage/writers.ts'
 import type { Periodic } from '../jobs/periodic.ts'
 import type { WorkerPool } from '../jobs/pool.ts'
 import { openSupervisor, startWorker } from '../jobs/worker.ts'
-import { openSenderDatabase, wakeOverdue } from '../notificaties/claims.ts'
+import { openSenderDatabase, replaceGoneSenders, wakeOverdue } from '../notificaties/claims.ts'
 import { openSender } from '../notificaties/sender.ts'
 import { watchClock } from '../operations/clock.ts'
 import { startExport } from '../operations/export-verwerkingen.ts'
@@ -34,6 +34,9 @@ import { portionRunner } from '../overnemen/portions.ts'
 import { openServices } from '../services/services.ts'
 import { checkConnections, checkSchema, openStore } from './processes.ts'
 import { findSecretBox, NEVER, type Running } from './server.ts'
+
+const WATCH_MS = 250
+const SHARED_WATCH_MS = 1_000 // for each of many organisations
 
 /** How an import brings files into the store: threads for a directory, streams for all others and past a scanner. */
 export function openCopy(config: Config, store: Store): ReturnType<typeof copyPool> {
@@ -138,7 +141,15 @@ export async function runWorker(
     opened.defer(async () => void (await Promise.all(stopping.map((stop) => stop()))))
     stopping.push(startSettling(database, logOptionsOf(config), log).stop)
     stopping.push(startExport({ config, database, log }).stop)
-    const notifications = await startNotifications({ config, url, database, supervisor, box, log })
+    const notifications = await startNotifications({
+      config,
+      url,
+      database,
+      supervisor,
+      box,
+      log,
+      isShared: share !== undefined,
+    })
     stopping.push(notifications.stop) // side by side: each waits for what it has under way
     return {
       database,
@@ -173,8 +184,10 @@ async function startNotifications(parts: {
   supervisor: WorkerPool
   box: SecretBox
   log: Logger
+  /** This process works for many organisations. */
+  isShared: boolean
 }) {
-  const { config, url, database, supervisor, box, log } = parts
+  const { config, url, database, supervisor, box, log, isShared } = parts
   const sender = openSender({ config, box, log, open: () => openSenderDatabase(url) })
   try {
     const worker = await startWorker({
@@ -185,6 +198,11 @@ async function startNotifications(parts: {
       log,
       supervisor,
       checks: [() => wakeOverdue(database.sql)],
+      watch: {
+        ms: isShared ? SHARED_WATCH_MS : WATCH_MS,
+        what: 'looking for senders that are gone',
+        look: () => replaceGoneSenders(database.sql),
+      },
       onStop: sender.stop,
       onHang: sender.cut,
     })

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { type Database, isUnavailable, OutcomeUnknown } from './database.ts'
+import { isOfPooler } from './refusal.ts'
 import { one } from './rows.ts'
 
 /** What is known of a change before it is sent its commit. */
@@ -23,9 +24,9 @@ const SLACK_MS = 1_000
 /** What began so long after it is another one, whatever became of the clocks. */
 const OTHER_MS = 60_000
 
-/** Whether the connection broke. A server, or a pooler, that says ERROR did not do it, and the connection is as it was. */
+/** Whether the connection broke. A server that says ERROR did not do it, and the connection is as it was. */
 export const isLost = (error: unknown): boolean =>
-  error instanceof postgres.PostgresError ? error.severity !== 'ERROR' : isUnavailable(error)
+  error instanceof postgres.PostgresError ? error.severity !== 'ERROR' || isOfPooler(error) : isUnavailable(error)
 
 /**
  * Whether a change was committed. A database that restarts is waited for.

@@ -19,7 +19,17 @@ export function isRefusal(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { code, severity, severity_local } = error as Record<string, unknown>
   if (marked.has(error)) return true
+  if (isOfPooler(error)) return true
   return severity === 'FATAL' || severity_local === 'FATAL' || (typeof code === 'string' && OF_CONNECTING.test(code))
+}
+
+/**
+ * What PgBouncer says by itself, as when its own connection to the server broke. It has one code for all of that, which PostgreSQL
+ * gives to a message that it cannot read, with the routine that read it.
+ */
+export const isOfPooler = (error: unknown): boolean => {
+  const { code, routine } = (error ?? {}) as { code?: unknown; routine?: unknown }
+  return code === '08P01' && routine === undefined
 }
 
 /** What is thrown on our side of a connection that begins: by TLS, and by the driver when it cannot sign in. */

@@ -22,7 +22,7 @@ import { isConnectionFault } from './pool.ts'
  * registers anew before it takes others. All comparisons use the clock of the database; when that is set back, a time in
  * the future counts as silence too.
  */
-const LOCK_CLASS = 31330 // any number that no other advisory lock with two keys in this database uses
+export const LOCK_CLASS = 31330 // any number that no other advisory lock with two keys in this database uses
 const REAPER = 0 // in the place of an id, which start at 1: who may reap
 const BEAT_MS = 1_000
 const GAP_MS = 2_500

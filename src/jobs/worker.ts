@@ -35,6 +35,8 @@ export type WorkerParts = {
   name?: string
   /** Further repairs, done every few seconds by every worker, so possibly by several at once. */
   checks?: (() => Promise<void>)[]
+  /** One that is done sooner: every so many milliseconds. */
+  watch?: { ms: number; what: string; look(): Promise<void> }
   /** What watches over workers, where it is one for all of this process. */
   supervisor?: WorkerPool
 } & Tasks
@@ -118,6 +120,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     every(REPAIR_MS, 'a periodic repair', async () => {
       for (const check of parts.checks ?? []) await goOn('a periodic repair', check)
     }),
+    ...(parts.watch ? [every(parts.watch.ms, parts.watch.what, parts.watch.look)] : []),
   ]
   return {
     healthy: () => current !== undefined && !current.ended && current.lease.fresh(),

@@ -26,6 +26,7 @@ import type postgres from 'postgres'
 import { EXTERNAL } from '../core/outbox.ts'
 import { type Database, openDatabase, type ReadSql } from '../database/database.ts'
 import { one } from '../database/rows.ts'
+import { LOCK_CLASS } from '../jobs/leases.ts'
 import type { RemoteService } from '../services/services.ts'
 import type { FailureKind } from '../services/transport.ts'
 import { type Retry, SPARING } from './backoff.ts'
@@ -324,6 +325,20 @@ export async function wakeOverdue(sql: postgres.Sql): Promise<void> {
           and (l.claimed_by is null or not exists (select from worker w where w.id = l.claimed_by))
         order by l.next_attempt_at limit 1) l
       where o.moment < now() - ${OVERDUE_S} * interval '1 second')`
+}
+
+/**
+ * Takes a sender off the list whose worker holds its lock no more (jobs/leases.ts), and wakes another. That is a process that was killed,
+ * long before it is declared dead: what is new is sent at once, only what it had claimed waits for that. A worker that lives,
+ * and merely lost that connection, puts itself on the list again.
+ */
+export async function replaceGoneSenders(sql: postgres.Sql): Promise<void> {
+  await sql`
+    with gone as (
+      delete from active_sender
+      where pg_try_advisory_xact_lock(${LOCK_CLASS}::integer # hashtext(current_schema()), worker_id) returning worker_id)
+    select add_job('send-notificaties', ${LOOK_AT_ALL}::text::json, job_key => 'send-notificaties')
+    where exists (select from gone)`
 }
 
 /** What the job says to a sender that may have missed something. */

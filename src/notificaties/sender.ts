@@ -18,7 +18,8 @@
 //   once more after that. Whoever comes later wakes it, or another.
 // - A transaction that sees a job which waits for a worker adds none: that would wait for the row of the job, one change for the
 //   other, as long as no worker takes it. Whoever takes the job later looks on in the same way, until this transaction has ended.
-// A row of a worker that is gone from table `worker` does not count. Every worker wakes a sender every few seconds when
+// A row of a worker that is gone from table `worker` does not count, and one whose worker was killed is taken away within a moment
+// (`replaceGoneSenders`). Every worker wakes a sender every few seconds when
 // something is overdue (`wakeOverdue`), for what the rules above do not cover: a sender that is frozen, a job that somebody
 // removed. Retries are no matter of looking on: before it sleeps, the sender plans a job for the moment of the next one.
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -16,6 +16,7 @@ import { openTransaction } from '../../src/database/transaction.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { testDatabase } from '../setup.ts'
 import { until } from '../until.ts'
+import { cuttingProxy } from './cutting-proxy.ts'
 import { letters } from './letters.ts'
 import { hasPooler, startPooler } from './pooler.ts'
 
@@ -193,5 +194,37 @@ t.test(
       await database.close()
       t.equal(row!.limits, '30s 10s 30s off')
     }
+  },
+)
+
+t.test(
+  'behind a pooler a change whose answer is lost gets a true answer, on either side of it',
+  { skip: !hasPooler && 'no pgbouncer here' },
+  async (t) => {
+    const { url } = await testDatabase(t)
+    const server = await cuttingProxy(url)
+    t.teardown(server.close)
+    const pooler = await startPooler(server.url, 3)
+    t.teardown(pooler.stop)
+    const client = await cuttingProxy(pooler.url)
+    t.teardown(client.close)
+    const { ask } = await givenApi(t, url, client.url)
+    const direct = openDatabase(url, { max: 1, name: 'test' })
+    t.teardown(direct.close)
+    let n = 0
+    for (const [where, proxy] of Object.entries({ server, client }))
+      for (const at of ['answer', 'request'] as const) {
+        const domein = `V${letters(n++)}`
+        const body = JSON.stringify({ domein, rsin: '000000000', contactpersoonBeheerNaam: 'Jan' })
+        proxy.cutAt(at)
+        const answer = await ask('/catalogi/api/v1/catalogussen', { method: 'POST', body })
+        const { code } = (await answer.json()) as { code?: string }
+        t.notOk(proxy.isArmed())
+        const isThere = (await direct.sql`select from catalogus where domein = ${domein}`).length === 1
+        t.equal(isThere, at === 'answer')
+        t.equal(answer.status, isThere ? 201 : 503, `${where} ${at}: ${code}`)
+        t.ok(!code || ['service_unavailable', 'outcome_unknown'].includes(code), String(code))
+      }
+    t.equal((await ask('/catalogi/api/v1/catalogussen')).status, 200)
   },
 )

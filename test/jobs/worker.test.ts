@@ -293,6 +293,10 @@ t.test('faults of the connection are told from other errors', async (t) => {
   ]) {
     t.equal(isConnectionFault(Object.assign(new Error('x'), { code })), true, code)
   }
+  const crashed = { code: '08P01', severity: 'ERROR' }
+  t.equal(isConnectionFault(Object.assign(new Error('server conn crashed?'), crashed)), true, 'said by PgBouncer')
+  const ofServer = { ...crashed, routine: 'pq_getmsgend' }
+  t.equal(isConnectionFault(Object.assign(new Error('invalid message format'), ofServer)), false, 'said by PostgreSQL')
   t.equal(isConnectionFault(new Error('Connection terminated unexpectedly')), true)
   t.equal(isConnectionFault(new AggregateError([Object.assign(new Error('x'), { code: 'ECONNREFUSED' })])), true)
   for (const error of [new Error('x'), new TypeError('x is not a function'), undefined, null, 'ECONNREFUSED']) {

@@ -38,6 +38,28 @@ t.test('a worker that is killed between sending and writing down loses nothing',
   t.equal(used!.count, 0, 'and it used no retries')
 })
 
+t.test(
+  'another worker sends what is new at once, and what a killed one had claimed when that is declared dead',
+  async (t) => {
+    const test = await givenNotificaties(t)
+    const workers = () => test.database.sql<{ pid: number }[]>`select pid from worker where name = 'notificaties'`
+    const first = await startWorker(t, test)
+    test.receiver.answer = () => {}
+    const claimed = await givenChange(test)
+    const hasCome = (one: string) => test.receiver.received.filter(({ id }) => id === one).length
+    await until('it is under way', () => hasCome(claimed) === 1)
+    await startWorker(t, test)
+    await until('both are there', async () => (await workers()).length === 2)
+    first.kill('SIGKILL')
+    test.receiver.answer = accept
+    const fresh = await givenChange(test)
+    await until('what is new came', () => hasCome(fresh) === 1)
+    t.equal(hasCome(claimed), 1, 'what was claimed waits')
+    t.equal((await workers()).length, 2, 'as long as the killed one counts')
+    await until('it comes then', () => hasCome(claimed) === 2)
+  },
+)
+
 t.test('an outage of our own database uses no attempt: the answer is written down when it is back', async (t) => {
   const test = await givenNotificaties(t)
   const held: ServerResponse[] = []

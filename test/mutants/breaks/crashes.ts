@@ -370,6 +370,13 @@ export const CRASHES: Mutant[] = [
     tests: ['test/notificaties/sender.test.ts'],
   },
   {
+    what: 'another worker sends what is new when one is killed',
+    file: 'src/notificaties/claims.ts',
+    search: 'where exists (select from gone)`',
+    replace: 'where not exists (select from gone) and false`',
+    tests: ['test/notificaties/worker.test.ts'],
+  },
+  {
     what: 'a sender that was asked again waits for who counted on the job',
     file: 'src/notificaties/sender.ts',
     search: 'if (isAsked && asleepFrom !== undefined)',
