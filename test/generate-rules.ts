@@ -1,22 +1,24 @@
 // Writes docs/rules.md from the table of rules and the tests that name them (npm run rules); test/rules.test.ts compares the two.
 import { glob, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Numbers } from './generate-rule-numbers.ts'
 import { RULES } from './rules/table.ts'
 
 export const FILE = new URL('../docs/rules.md', import.meta.url)
 const ROOT = join(import.meta.dirname, '..')
-type Numbers = { api: string; version: string; from: number; to: number; printedTwice: string[]; withdrawn: string[] }
-const numbers: Record<string, Numbers> = JSON.parse(
+export const numbers: Record<string, Numbers> = JSON.parse(
   await readFile(join(import.meta.dirname, 'contract/rule-numbers.json'), 'utf8'),
 )
 
-/** The numbers of the text of each API, with a letter behind one that it printed twice. */
+/** The numbers of the text of each API, withdrawn ones too, with a letter behind one that it printed more than once. */
 export function numbersOfText(): string[] {
-  return Object.entries(numbers).flatMap(([prefix, { from, to, printedTwice }]) =>
-    Array.from({ length: to - from + 1 }, (_, place) => `${prefix}-${String(from + place).padStart(3, '0')}`).flatMap(
-      (number) => (printedTwice.includes(number) ? [`${number}a`, `${number}b`] : [number]),
-    ),
-  )
+  return Object.values(numbers).flatMap(({ numbers, withdrawn }) => {
+    const all = [...numbers, ...withdrawn].sort()
+    return all.map((number, index) => {
+      const place = index - all.indexOf(number)
+      return all.lastIndexOf(number) > all.indexOf(number) ? `${number}${'abc'[place]}` : number
+    })
+  })
 }
 
 /** The tests of each rule: those that the table names, or else those that name its number. */
