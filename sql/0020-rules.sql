@@ -35,3 +35,33 @@ create function keep_decided_archiving(p_takeover bigint, p_set_by text) returns
 $$;
 comment on function keep_decided_archiving is 'Notes what of archiving is not as the outcome of its case says, of a takeover or of all cases.';
 select keep_decided_archiving(null, '');
+
+-- What descriptions of types ask before a status or a resultaat. A document counts in whatever version of its type.
+create function documents_lacking(p_zaak bigint, p_types bigint[]) returns setof text language sql stable as $$
+  select 'document ' || i.omschrijving from informatieobjecttype i
+  where i.id = any(p_types) and not exists (
+    select from zaakinformatieobject x
+    join enkelvoudiginformatieobject d on d.id = x.enkelvoudiginformatieobject_id
+    join informatieobjecttype y on y.id = d.informatieobjecttype_id
+    where x.zaak_id = p_zaak and y.catalogus_id = i.catalogus_id and y.omschrijving = i.omschrijving)
+$$;
+comment on function documents_lacking is 'Which of these types of documents a case has none of, in words.';
+
+create function lacking_for_status(p_zaak bigint, p_statustype bigint) returns text[] language sql stable as $$
+  select array(
+    select 'eigenschap ' || e.naam from eigenschap e
+    where e.statustype_id = p_statustype and not exists (
+      select from zaakeigenschap x where x.zaak_id = p_zaak and x.eigenschap_id = e.id and x.waarde <> '')
+    union select documents_lacking(p_zaak, array(
+      select informatieobjecttype_id from zaaktype_informatieobjecttype where statustype_id = p_statustype))
+    order by 1)
+$$;
+comment on function lacking_for_status is 'What a case lacks that its type asks before this status, in words; nothing without a type of ours.';
+
+create function lacking_for_resultaat(p_zaak bigint, p_resultaattype bigint) returns text[] language sql stable as $$
+  select array(
+    select documents_lacking(p_zaak, array(
+      select informatieobjecttype_id from resultaattype_informatieobjecttype where resultaattype_id = p_resultaattype))
+    order by 1)
+$$;
+comment on function lacking_for_resultaat is 'The same before a resultaat.';

@@ -3469,6 +3469,20 @@ begin
   return number;
 end $function$;
 
+-- Which of these types of documents a case has none of, in words.
+CREATE OR REPLACE FUNCTION documents_lacking(p_zaak bigint, p_types bigint[])
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select 'document ' || i.omschrijving from informatieobjecttype i
+  where i.id = any(p_types) and not exists (
+    select from zaakinformatieobject x
+    join enkelvoudiginformatieobject d on d.id = x.enkelvoudiginformatieobject_id
+    join informatieobjecttype y on y.id = d.informatieobjecttype_id
+    where x.zaak_id = p_zaak and y.catalogus_id = i.catalogus_id and y.omschrijving = i.omschrijving)
+$function$;
+
 CREATE OR REPLACE FUNCTION feed_besluit()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3974,6 +3988,33 @@ CREATE OR REPLACE FUNCTION kenmerk_value(p_value text)
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select coalesce(substring(p_value from '^https?://[^?#]*(/[^/?#]+/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'), p_value)
+$function$;
+
+-- The same before a resultaat.
+CREATE OR REPLACE FUNCTION lacking_for_resultaat(p_zaak bigint, p_resultaattype bigint)
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select array(
+    select documents_lacking(p_zaak, array(
+      select informatieobjecttype_id from resultaattype_informatieobjecttype where resultaattype_id = p_resultaattype))
+    order by 1)
+$function$;
+
+-- What a case lacks that its type asks before this status, in words; nothing without a type of ours.
+CREATE OR REPLACE FUNCTION lacking_for_status(p_zaak bigint, p_statustype bigint)
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select array(
+    select 'eigenschap ' || e.naam from eigenschap e
+    where e.statustype_id = p_statustype and not exists (
+      select from zaakeigenschap x where x.zaak_id = p_zaak and x.eigenschap_id = e.id and x.waarde <> '')
+    union select documents_lacking(p_zaak, array(
+      select informatieobjecttype_id from zaaktype_informatieobjecttype where statustype_id = p_statustype))
+    order by 1)
 $function$;
 
 CREATE OR REPLACE FUNCTION level_of_import_row(json, uuid, integer, integer)

@@ -58,6 +58,8 @@ export function registerAccess(app: FastifyInstance, trustProxy: string[]): void
     const through = fsc && isListed(proxies, request.raw.socket.remoteAddress) ? await fsc.originOf(request) : undefined
     if (through) request.actor.origin = { ...request.actor.origin, fsc: through }
     if (!passes(request.actor, access)) throw forbidden()
+    const { changeArchivedZaken: archived, versionsShareDay: sharedDay } = judging.config
+    if (archived || sharedDay) request.actor.lenient = { archived, sharedDay }
     const precondition = preconditionOf(request)
     if (precondition) request.actor.precondition = precondition
   })

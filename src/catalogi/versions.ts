@@ -98,15 +98,20 @@ export function objectPeriod(type: Hoofdtype) {
 
 type Period = { beginGeldigheid: string; eindeGeldigheid: string | null }
 
-/** SQL of whether two periods share a day: their first and last days count (ztc-016). `one` and `other` name rows of the statement. */
-export const shareDay = (one: string, other: string): string =>
-  `(${one}.einde_geldigheid is null or ${one}.einde_geldigheid >= ${other}.begin_geldigheid)
-    and (${other}.einde_geldigheid is null or ${other}.einde_geldigheid >= ${one}.begin_geldigheid)`
+/**
+ * SQL of whether two periods share a day: their first and last days count (ztc-016). `one` and `other` name rows of the statement.
+ * @param sharedDay the last day of the one may be the first of the other
+ */
+export const shareDay = (one: string, other: string, sharedDay = false): string => {
+  const comes = sharedDay ? '>' : '>='
+  return `(${one}.einde_geldigheid is null or ${one}.einde_geldigheid ${comes} ${other}.begin_geldigheid)
+    and (${other}.einde_geldigheid is null or ${other}.einde_geldigheid ${comes} ${one}.begin_geldigheid)`
+}
 
 /** Whether a version of table `t` shares a day with this period. */
-export const overlaps = ({ beginGeldigheid, eindeGeldigheid }: Period): RawBuilder<unknown> =>
+export const overlaps = ({ beginGeldigheid, eindeGeldigheid }: Period, sharedDay = false): RawBuilder<unknown> =>
   sql`exists (select from (select ${beginGeldigheid}::date as begin_geldigheid, ${eindeGeldigheid}::date as einde_geldigheid) as p
-    where ${sql.raw(shareDay('t', 'p'))})`
+    where ${sql.raw(shareDay('t', 'p', sharedDay))})`
 
 type Dates = { beginGeldigheid?: string | null | undefined; eindeGeldigheid?: string | null | undefined }
 
@@ -164,7 +169,7 @@ export async function requireMovable(
 
 /**
  * ztc-016: published versions of one type do not overlap. The catalogue is held, so that of two versions published at the same
- * moment one is refused.
+ * moment one is refused. With `VERSIONS_SHARE_DAY` clients of the API may have them share a day.
  * @param before what is changed: while its period and its type stay what they were, those that overlap already (of a takeover) may
  * @throws Problem 400 `overlap` on `name`; `date-mismatch` when it is published and ends before it begins
  */
@@ -197,7 +202,7 @@ export async function requireNoOverlap(
     select 1 from ${sql.table(type)} t
     where catalogus_id = ${version.catalogusId} and ${sql.ref(TYPE_KEY[type])} = ${version.key} and not concept
       and id <> ${version.id}
-      and ${overlaps(version)}
+      and ${overlaps(version, m.actor.lenient?.sharedDay)}
     limit 1`.execute(m.trx)
   if (rows.length > 0)
     throw invalid(name, 'overlap', 'Een andere gepubliceerde versie van dit type is in deze periode geldig.')

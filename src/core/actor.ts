@@ -23,6 +23,9 @@ export type FscOrigin = { peer: string; grantHash: string; actor?: string; publi
 /** What a token of an issuer says beside client and user, and that of an Inway. */
 export type Origin = { issuer?: string; organisation?: string; fsc?: FscOrigin }
 
+/** `archived`: what hangs on an archived case changes by force. `sharedDay`: versions of a type may share the day of their change. */
+export type Lenient = { archived: boolean; sharedDay: boolean }
+
 /** Who acts, as audit records name him, and with which rights. */
 export type Actor = {
   clientId: string
@@ -43,6 +46,8 @@ export type Actor = {
   origin: Origin | null
   /** What the request asks of the state of what it changes. */
   precondition?: Precondition
+  /** Rules that the installation does not hold, for clients that count on it. */
+  lenient?: Lenient
   /** Under which the request may be repeated. */
   key?: RequestKey
 }

@@ -1119,6 +1119,17 @@ export const FIELD_CODES = {
     example: 'POST /enkelvoudiginformatieobjecten {"ontvangstdatum": "2026-01-05", "status": "in_bewerking"}',
     rule: 'drc-005',
   },
+  'requirements-not-met': {
+    cause: [
+      'Het zaaktype vraagt een eigenschap, een document of een einddatum die de zaak nog niet heeft.',
+      'The zaaktype asks an eigenschap, a document or an end that the case does not have yet.',
+    ],
+    remedy: [
+      'Leg eerst vast wat de melding noemt. Met TYPE_REQUIREMENTS=warn is het een waarschuwing.',
+      'Bring first what the reason names. With TYPE_REQUIREMENTS=warn it is a warning.',
+    ],
+    example: 'POST /statussen {"statustype": "…"}',
+  },
   'missing-gebruiksrechten': {
     cause: [
       'indicatieGebruiksrecht is true, maar er is geen gebruiksrecht.',

@@ -3,6 +3,7 @@
 import { type InvalidParam, invalid, type Problem } from '../core/problem.ts'
 import type { ReadDb } from '../database/database.ts'
 import { resolveLink } from '../http/links.ts'
+import { warn } from '../telemetry/current-request.ts'
 import type { Metagegevens } from './document/columns.ts'
 
 /** drc-005: what was received is not being drafted any more. */
@@ -15,6 +16,12 @@ export function statusFault(input: Pick<Metagegevens, 'ontvangstdatum' | 'status
       reason: 'Een ontvangen document is niet in_bewerking of ter_vaststelling.',
     },
   ]
+}
+
+/** What is signed is not being drafted, says the description of the field; servers in use take it, so that it is warned of. */
+export function warnOfSignature({ ondertekening, status }: Pick<Metagegevens, 'ondertekening' | 'status'>): void {
+  if (ondertekening && (status === 'in_bewerking' || status === 'ter_vaststelling'))
+    warn(`Een document met een ondertekening is niet ${status}.`)
 }
 
 /** drc-006: `true` arises only through a gebruiksrecht, and holds as long as there is one. */

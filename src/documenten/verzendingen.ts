@@ -14,6 +14,7 @@ import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
 import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery, sendPageOf } from '../http/page.ts'
+import { warn } from '../telemetry/current-request.ts'
 import { holdNamedDocument } from './document/hold.ts'
 import { type DocumentRow, Params, requireDocument } from './document/read.ts'
 import { subresourceTree } from './expand.ts'
@@ -202,10 +203,24 @@ async function takeOtherSpelling(request: FastifyRequest): Promise<void> {
   for (const line of [1, 2, 3]) adres[`adresBuitenland${line}`] ??= adres[`adresBuitenland_${line}`]
 }
 
+/**
+ * What the descriptions ask of a document that was received: one afzender, and the day. Servers in use take others, so that it is a
+ * warning.
+ */
+async function warnOfSender(m: Mutation, documentId: number, input: VerzendingInput, own: number | null = null) {
+  if (input.aardRelatie !== 'afzender') return
+  if (!input.ontvangstdatum) warn('Een verzending van de afzender heeft een ontvangstdatum.')
+  const others = await m.sql`
+    select from verzending where enkelvoudiginformatieobject_id = ${documentId} and aard_relatie = 'afzender'
+      and id is distinct from ${own} limit 1`
+  if (others.length > 0) warn('Dit document heeft al een verzending van een afzender.')
+}
+
 async function createVerzending(m: Mutation, input: VerzendingInput, catalogus: string) {
   const document = await holdNamedDocument(m, requireDocumentUrl(input.informatieobject, m.actor.base))
   requireMay(m.actor, AANMAKEN, document)
   throwFaults(contactChannelFault(input))
+  await warnOfSender(m, document.id, input)
   const { uuid } = await m.trx
     .insertInto('verzending')
     .values({ ...toColumns(input), enkelvoudiginformatieobjectId: document.id })
@@ -229,6 +244,7 @@ async function changeVerzending(
   requireMay(m.actor, BIJWERKEN, target)
   const input = { ...toVerzending(before, m.actor.base), ...given }
   throwFaults(contactChannelFault(input))
+  await warnOfSender(m, target.id, input, before.id)
   await m.trx
     .updateTable('verzending')
     .set({ ...toColumns(input), enkelvoudiginformatieobjectId: target.id })

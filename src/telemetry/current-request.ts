@@ -23,6 +23,8 @@ export type CurrentRequest = {
   /** Our addresses as they count for it, and the others than that of answers that it used. */
   own?: OwnAddresses
   addresses: Set<string>
+  /** What its client has to know though it succeeded: the header `X-Warning` of its answer. */
+  warnings: Set<string>
   /** Does what waits for others: meanwhile the request does not take the place of another request of its client. */
   away<T>(work: () => Promise<T>): Promise<T>
 }
@@ -46,6 +48,9 @@ const requests = new WeakMap<object, CurrentRequest>()
 
 /** What is kept of a request while it is answered; undefined of one that was refused before `followRequests` has seen it. */
 export const knownOf = ({ raw }: FastifyRequest): CurrentRequest | undefined => requests.get(raw)
+
+/** Has the answer of the request that is being answered say this, when it succeeds. Jobs and commands have nobody to tell. */
+export const warn = (text: string): unknown => currentRequest.getStore()?.warnings.add(text)
 
 /** The same. @throws Error before `followRequests` has seen it */
 export function currentOf({ raw }: FastifyRequest): CurrentRequest {
@@ -71,6 +76,7 @@ export function followRequests(
       questions: 0,
       until: undefined,
       addresses: new Set(),
+      warnings: new Set(),
       away: (work) => work(),
     }
     requests.set(request.raw, current)
@@ -86,6 +92,12 @@ export function followRequests(
     }
     // One connection may bring requests for several: nothing of the one before it holds here.
     inOrganisation(undefined, () => currentRequest.run(current, () => enter(request, reply).then(go, done)))
+  })
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const warnings = knownOf(request)?.warnings
+    if (warnings && warnings.size > 0 && reply.statusCode < 300)
+      reply.header('x-warning', [...warnings].join(' ').replace(/[^ -~\u00a0-\u00ff]/g, '?'))
+    done()
   })
   // The parts of a body come by events of the connection, which know nothing of it.
   app.addHook('preValidation', (request, _reply, done) => {

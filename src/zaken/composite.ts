@@ -14,7 +14,7 @@ import { expected, one } from '../database/rows.ts'
 import { fetchDocumentElsewhere } from '../documenten/remote-documents.ts'
 import { documentedAs, OBJECT_OR_LIST } from '../http/documented.ts'
 import { Patch, Rsin, readInput, Uuid } from '../http/input.ts'
-import { link } from '../http/links.ts'
+import { link, localUuid } from '../http/links.ts'
 import { sendWritten, Written } from '../http/stream.ts'
 import { dayOf, timeZone } from '../lib/day.ts'
 import { nameFaultsBelow, openRemoteRelations } from '../services/remote-relations.ts'
@@ -23,6 +23,7 @@ import { each, part, parts, prefixed, within } from './composite-faults.ts'
 import { holdZaak, type ZaakCore } from './lock.ts'
 import { zaakEvent } from './records.ts'
 import { replaceRollen, urlsOf } from './replace-rollen.ts'
+import { findLackingForStatus, judgeRequirements, type Requirements } from './requirements.ts'
 import { createResultaat, Resultaat, ResultaatPart } from './resultaten.ts'
 import { AANMAKEN, access, BIJWERKEN, requireMay, STATUS_ZETTEN } from './rights.ts'
 import { openNewRollen, Rol, RolPart, rollenOf, writeRollen } from './rollen.ts'
@@ -138,7 +139,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         )
         const kern = expected(await holdZaak(m, zaak.uuid))
         requireMay(m.actor, BIJWERKEN, kern)
-        const status = await setStatus(m, kern, body.status, 'mag', typen)
+        const status = await setStatus(m, kern, body.status, 'mag', typen, { requirements: 'later' })
         const judge = await openNewRollen(m, kern, urlsOf(body.rollen), typen, app.parts.config)
         const judged = await each('rollen', body.rollen, async (rol) => judge(readInput(RolPart, rol)))
         const rollen = await writeRollen(m, kern, judged)
@@ -152,6 +153,7 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
         const zaakobjecten = await each('zaakobjecten', objecten, (object, index) =>
           createZaakobject(m, kern, object as ZaakobjectPart, objectFaults[index], typen),
         )
+        await judgeStatusLater(m, kern, status.statustype)
         const after = await zaakOf(m, kern)
         announce(m, kern, 'geregistreerd', after)
         return { ...after, status, rollen, zaakinformatieobjecten, zaakobjecten }
@@ -225,7 +227,11 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
           const changed = await changeWithStatus(m, uuid, given, request.body.status, how, {
             between: async (kern) => {
               resultaat = await within('resultaat', () =>
-                createResultaat(m, kern, readInput(ResultaatPart, request.body.resultaat), asked.typen, objects),
+                createResultaat(m, kern, readInput(ResultaatPart, request.body.resultaat), {
+                  typen: asked.typen,
+                  objects,
+                  requirements: settings().requirements,
+                }),
               )
             },
           })
@@ -299,18 +305,27 @@ export const composite: FastifyPluginAsyncTypebox = async (app) => {
     return { ...after, status: set }
   }
 
+  /** What the type asks before a status, when all that came along is there. */
+  async function judgeStatusLater(m: Mutation, kern: ZaakCore, statustype: string): Promise<void> {
+    const uuid = localUuid(statustype, m.actor.base, 'statustype')
+    if (!uuid) return
+    const { id } = await m.trx.selectFrom('statustype').where('uuid', '=', uuid).select('id').executeTakeFirstOrThrow()
+    const how = { before: 'deze status', requirements: settings().requirements }
+    await within('status', async () => judgeRequirements(m, kern, await findLackingForStatus(m, kern.id, id), how))
+  }
+
   async function setStatus(
     m: Mutation,
     kern: ZaakCore,
     given: object,
     einde: Closing,
     typen: RemoteTypes,
-    { documenten = [], objects }: Pick<Asked, 'documenten' | 'objects'> = {},
+    { documenten = [], objects, requirements = settings().requirements }: StatusSettings = {},
   ) {
     return within('status', () => {
       const input = readInput(StatusPart, given)
       const day = dayOf(input.datumStatusGezet)
-      return createStatus(m, kern, input, { ...settings(), einde, typen, documenten, objects, day })
+      return createStatus(m, kern, input, { ...settings(), einde, typen, documenten, objects, day, requirements })
     })
   }
 }
@@ -326,6 +341,8 @@ type Asked = {
   documenten?: InvalidParam[]
   objects?: ObjectDates
 }
+
+type StatusSettings = Pick<Asked, 'documenten' | 'objects'> & { requirements?: Requirements | 'later' }
 
 /** The case as it is at the end of it all. */
 async function zaakOf(m: Mutation, { uuid }: ZaakCore) {

@@ -66,7 +66,8 @@ export async function zaakForChange(m: Mutation, url: string, scopes: Scopes, na
  * were judged where it was held (`zaakForChange`, `holdOne`), or are those of the component that asks.
  * @param faults what else is wrong, told together
  * @param closed `judged`: the caller judges by a rule of its own who may change a closed case
- * @throws Problem 400 when the case is archived: what hangs on it stays as it is, whoever asks; 403 when it is closed and the actor may
+ * @throws Problem 400 when the case is archived: what hangs on it stays as it is, whoever asks (but by force with
+ * `CHANGE_ARCHIVED_ZAKEN`); 403 when it is closed and the actor may
  * not force it (zrc-007)
  */
 export function requireWritable(
@@ -75,8 +76,8 @@ export function requireWritable(
   faults: readonly InvalidParam[] = [],
   closed: 'forced' | 'judged' = 'forced',
 ): void {
-  throwFaults([...faults, ...(isArchived(zaak) ? [ARCHIVED] : [])])
-  if (closed === 'forced') requireForcedWhenClosed(m, zaak)
+  throwFaults([...faults, ...(isFixed(m, zaak) ? [ARCHIVED] : [])])
+  if (closed === 'forced' || isArchived(zaak)) requireForcedWhenClosed(m, zaak)
 }
 
 /** How a closed case is judged by what tells of it afterwards: servers in use let that through (`NOTES_OF_CLOSED_ZAKEN`). */
@@ -88,6 +89,10 @@ export function requireForcedWhenClosed({ actor }: Pick<Mutation, 'actor'>, zaak
   if ((zaak.einddatum !== null || isArchived(zaak)) && !mayDo(actor, GEFORCEERD, zaak))
     throw forbiddenNow('De zaak is afgesloten; wijzigen vraagt het recht zaken.geforceerd-bijwerken.')
 }
+
+/** Whether nobody changes what hangs on it. */
+export const isFixed = ({ actor }: Pick<Mutation, 'actor'>, zaak: ZaakCore): boolean =>
+  isArchived(zaak) && !actor.lenient?.archived
 
 export const isArchived = ({ archiefstatus }: Pick<ZaakCore, 'archiefstatus'>): boolean =>
   archiefstatus !== 'nog_te_archiveren'

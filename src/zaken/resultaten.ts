@@ -25,6 +25,7 @@ import {
   sendPage,
 } from './part-queries.ts'
 import { recordBelow } from './records.ts'
+import { findLackingForResultaat, judgeRequirements, type Requirements } from './requirements.ts'
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering, saveArchivering } from './zaak/archive.ts'
@@ -84,7 +85,11 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
       const typen = await fetchTypes(app.parts.services, request.base, wanted)
       const resultaat = await withObjectDates(app, (objects) =>
         app.mutate(request.actor, async (m) =>
-          createResultaat(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body, typen, objects),
+          createResultaat(m, await zaakForChange(m, request.body.zaak, BIJWERKEN), request.body, {
+            typen,
+            objects,
+            requirements: app.parts.config.typeRequirements,
+          }),
         ),
       )
       return reply.code(201).header('location', resultaat.url).send(resultaat)
@@ -123,16 +128,19 @@ export const resultaten: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-/** @param typen, objects what was asked of other servers; objects matter to a case that is closed */
+/**
+ * @param asked.typen what was asked of other servers
+ * @param asked.objects the same, for a case that is closed
+ */
 export async function createResultaat(
   m: Mutation,
   zaak: ZaakCore,
   input: Static<typeof ResultaatPart>,
-  typen: RemoteTypes,
-  objects?: ObjectDates,
+  { typen, objects, requirements }: { typen: RemoteTypes; objects?: ObjectDates; requirements: Requirements },
 ) {
   const { id, remote } = await requireTypeOfZaak(m, 'resultaattype', input.resultaattype, zaak, typen)
   requireWritable(m, zaak, await uniqueFaults(m, zaak))
+  judgeRequirements(m, zaak, await findLackingForResultaat(m, zaak.id, id), { before: 'dit resultaat', requirements })
   const made = one(
     await m.sql<{ uuid: string }[]>`
     insert into resultaat ${rowOf(m.sql, 'resultaat', {

@@ -33,6 +33,7 @@ import {
 } from './part-queries.ts'
 import { countUpTo, requireRoom } from './quota.ts'
 import { recordBelow } from './records.ts'
+import { hasAwaitedEnd, judgeRequirements, type Requirements } from './requirements.ts'
 import { access, HEROPENEN, LEZEN, mayDo, STATUS_ZETTEN, STATUSSEN_TOEVOEGEN } from './rights.ts'
 import { requireTypeOfZaak, type TypeOfZaak, typeLink } from './types.ts'
 import { type Archivering, archiveParts, deriveArchivering, findFollowers, saveAtClosing } from './zaak/archive.ts'
@@ -117,7 +118,8 @@ export const statussen: FastifyPluginAsyncTypebox = async (app) => {
       const typen = await fetchTypes(app.parts.services, request.base, wanted)
       const { zaak, statustype } = request.body
       const documenten = await closingFaultsElsewhere(app, zaak, statustype, request.base)
-      const settings = { leeway: app.parts.config.jwtLeeway, day, typen, documenten }
+      const { jwtLeeway: leeway, typeRequirements: requirements } = app.parts.config
+      const settings = { leeway, requirements, day, typen, documenten }
       const status = await withObjectDates(app, (objects) =>
         app.mutate(request.actor, async (m) =>
           createStatus(m, await zaakForChange(m, zaak, STATUS_ZETTEN), request.body, { ...settings, objects }),
@@ -155,6 +157,7 @@ const conditionsOf = ({ zaak, statustype, indicatieLaatstGezetteStatus: last }: 
  * @param settings.typen what was asked of other servers
  * @param settings.documenten what `closingFaultsElsewhere` found
  * @param settings.objects what `withObjectDates` asked
+ * @param settings.requirements `later`: the caller judges what the type asks, when all parts are there
  */
 export async function createStatus(
   m: Mutation,
@@ -167,6 +170,7 @@ export async function createStatus(
     documenten = [],
     objects,
     einde = 'mag',
+    requirements,
   }: {
     leeway: number
     day: string
@@ -174,11 +178,12 @@ export async function createStatus(
     documenten?: InvalidParam[]
     objects?: ObjectDates
     einde?: Closing
+    requirements: Requirements | 'later'
   },
 ) {
   const { base } = m.actor
   const statustype = await requireTypeOfZaak(m, 'statustype', input.statustype, zaak, typen)
-  const { eind, eerder, huidig } = await judgePosition(m, zaak, statustype, input.datumStatusGezet)
+  const { eind, eerder, huidig, lacking } = await judgePosition(m, zaak, statustype, input.datumStatusGezet)
   requireRoom(eerder, 'statussen', LIMITS.statussen)
   const faults: InvalidParam[] = []
   if (einde === 'moet' && !eind)
@@ -196,6 +201,10 @@ export async function createStatus(
   const closed = eind && huidig && { ...(await retentionStart(m, zaak)), einddatum: day }
   const closing = closed ? await deriveArchivering(m, closed, { objects }) : undefined
   requireMayAdd(m, zaak, eerder > 0)
+  if (requirements !== 'later') judgeRequirements(m, zaak, lacking, { before: 'deze status', requirements })
+  const isAwaited = closing?.archiefactiedatum === undefined && zaak.archiefactiedatum === null
+  if (closed && isAwaited && requirements !== 'later' && (await hasAwaitedEnd(m, zaak.id)))
+    judgeRequirements(m, zaak, ['de einddatum van het procesobject'], { before: 'het afsluiten', requirements })
 
   const made = one(
     await m.sql<{ uuid: string }[]>`
@@ -231,15 +240,15 @@ export async function createStatus(
 
 /**
  * Whether it is the last of its zaaktype, as its server says of one elsewhere; how many the case had before; and whether it becomes
- * the current one.
+ * the current one; and what the case lacks for it.
  */
 async function judgePosition(m: Mutation, zaak: ZaakCore, { id, remote }: TypeOfZaak<'statustype'>, moment: string) {
   const laatste = remote
     ? m.sql`${remote.isEindstatus}::boolean`
     : m.sql`not exists (select from statustype y where y.id = ${id} and not ${m.sql.unsafe(isLastStatustype('y'))})`
   const found = one(
-    await m.sql<{ eind: boolean; eerder: number; huidig: boolean }[]>`
-    select ${laatste} as eind,
+    await m.sql<{ eind: boolean; eerder: number; huidig: boolean; lacking: string[] }[]>`
+    select ${laatste} as eind, lacking_for_status(${zaak.id}, ${id}) as lacking,
       not exists (select from status s where s.zaak_id = ${zaak.id} and s.datum_status_gezet > ${moment}) as huidig, ${countUpTo(m, 'status', 'zaak_id', zaak.id, LIMITS.statussen)} as eerder`,
   )
   return found

@@ -16,6 +16,7 @@ import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
 import { Patch, Reference, Text, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
+import { warn } from '../telemetry/current-request.ts'
 import { requireWritable, requireZaak, type ZaakCore, zaakForChange } from './lock.ts'
 import { findOne, holdOne, type PartRow, type PartSource, readable, sendAll, sendOne } from './part-queries.ts'
 import { countUpTo, requireRoom } from './quota.ts'
@@ -67,14 +68,13 @@ export const zaakeigenschappen: FastifyPluginAsyncTypebox = async (app) => {
     { config: access(BIJWERKEN), schema: { params: ZaakParams, body: Input, response: { 201: Zaakeigenschap } } },
     async (request, reply) => {
       const typen = await fetchTypes(app.parts.services, request.base, [['eigenschap', request.body.eigenschap]])
-      const { made, warning } = await app.mutate(request.actor, async (m) => {
+      const made = await app.mutate(request.actor, async (m) => {
         await requireZaak(m.read, m.actor, BIJWERKEN, request.params.zaakUuid)
         const zaak = await zaakForChange(m, request.body.zaak, BIJWERKEN)
         if (zaak.uuid !== request.params.zaakUuid)
           throwFaults([fault('zaak', 'zaak-mismatch', 'Dit is een andere zaak dan die van het adres.')])
         return createEigenschap(m, zaak, request.body, { streng: isStrict(), typen })
       })
-      if (warning) reply.header('x-warning', warning)
       return reply.code(201).header('location', made.url).send(made)
     },
   )
@@ -129,8 +129,7 @@ type Context = { streng: boolean; typen: RemoteTypes }
 async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeof Input>, { streng, typen }: Context) {
   const type = await requireTypeOfZaak(m, 'eigenschap', input.eigenschap, zaak, typen) // zrc-018
   const { remote } = type
-  const waarde = await valueFaults(m, type, input.waarde)
-  requireWritable(m, zaak, streng ? waarde : [])
+  requireWritable(m, zaak, await judgeValue(m, type, input.waarde, streng))
   const there = countUpTo(m, 'zaakeigenschap', 'zaak_id', zaak.id, LIMITS.related)
   const rows = remote
     ? await m.sql<{ uuid: string; there: number }[]>`
@@ -143,7 +142,7 @@ async function createEigenschap(m: Mutation, zaak: ZaakCore, input: Static<typeo
   const made = one(rows)
   requireRoom(made.there, 'eigenschappen')
   await rederiveArchivering(m, zaak.id, ['eigenschap'])
-  return { made: await record(m, zaak, 'create', null, made.uuid), warning: waarde[0]?.reason }
+  return record(m, zaak, 'create', null, made.uuid)
 }
 
 type Place = Static<typeof Params>
@@ -160,7 +159,7 @@ async function change(
   requireWritable(m, zaak, [
     ...(given.zaak !== undefined && given.zaak !== oud.zaak ? [immutable('zaak')] : []),
     ...(given.eigenschap !== undefined && given.eigenschap !== oud.eigenschap ? [immutable('eigenschap')] : []),
-    ...(streng && given.waarde !== undefined ? await valueFaults(m, typeOf(before, typen), given.waarde) : []),
+    ...(given.waarde !== undefined ? await judgeValue(m, typeOf(before, typen), given.waarde, streng) : []),
   ])
   if (given.waarde !== undefined) {
     await m.trx.updateTable('zaakeigenschap').set({ waarde: given.waarde }).where('id', '=', before.id).execute()
@@ -176,6 +175,14 @@ const typeOf = ({ eigenschapId, eigenschapUrl }: Row, typen: RemoteTypes): TypeO
 })
 
 type Specificatie = { formaat: string; lengte: string; waarden: string[] }
+
+/** What does not fit is a fault, or else a warning. A type that cannot be asked says nothing. */
+async function judgeValue(m: Mutation, type: TypeOfEigenschap, waarde: string, streng: boolean) {
+  const faults = await valueFaults(m, type, waarde)
+  if (streng) return faults
+  for (const { reason } of faults) warn(reason)
+  return []
+}
 
 /** The value is one of those of the eigenschap, or as long and of the form that it says. */
 async function valueFaults(m: Mutation, { id, remote }: TypeOfEigenschap, waarde: string): Promise<InvalidParam[]> {

@@ -206,3 +206,34 @@ t.test('drc-002 to drc-004: a relation to an object elsewhere follows the regist
   t.equal((await test.call('DELETE', made.body.url)).status, 204)
   t.equal((await test.call('DELETE', url)).status, 204)
 })
+
+t.test('a verzending of an afzender without its day, and a second one, are told by X-Warning', async (t) => {
+  const test = await testApp(t)
+  const { url } = await givenDocument(test)
+  const base = { informatieobject: url, betrokkene: PERSOON, contactPersoon: PERSOON, mijnOverheid: true }
+  const post = (values: object) => test.call('POST', `${DRC}/verzendingen`, { ...base, ...values })
+  const warning = ({ headers }: { headers: Record<string, unknown> }) => headers['x-warning'] ?? ''
+  t.equal(warning(await post({ aardRelatie: 'geadresseerde' })), '')
+  const first = await post({ aardRelatie: 'afzender', ontvangstdatum: '2026-03-02' })
+  t.equal(warning(first), '')
+  const second = await post({ aardRelatie: 'afzender' })
+  t.equal(second.status, 201)
+  t.match(warning(second), 'ontvangstdatum')
+  t.match(warning(second), 'al een verzending van een afzender')
+  t.equal(warning(await test.call('DELETE', second.body.url)), '')
+  t.equal(warning(await test.call('PATCH', first.body.url, { toelichting: 'x' })), '', 'it is not its own second')
+  t.match(warning(await test.call('PATCH', first.body.url, { ontvangstdatum: null })), 'ontvangstdatum')
+  t.equal(warning(await post({ aardRelatie: 'afzender', mijnOverheid: false })), '', 'a refusal warns of nothing')
+})
+
+t.test('a document that is signed and being drafted is told by X-Warning', async (t) => {
+  const test = await testApp(t)
+  const ondertekening = { soort: 'digitaal', datum: '2026-03-02' }
+  const { url } = await givenDocument(test, { status: 'in_bewerking' })
+  const { body: lock } = await test.call('POST', `${url}/lock`)
+  const sign = await test.call('PATCH', url, { ondertekening, lock: lock.lock })
+  t.equal(sign.status, 200, sign.text)
+  t.match(sign.headers['x-warning'], 'ondertekening')
+  const done = await test.call('PATCH', url, { status: 'definitief', lock: lock.lock })
+  t.equal(done.headers['x-warning'], undefined)
+})

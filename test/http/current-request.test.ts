@@ -58,6 +58,7 @@ t.test('a request asks nothing more when other services took too long together',
     began: 0,
     questions: 0,
     until: undefined,
+    warnings: new Set<string>(),
     addresses: new Set<string>(),
     away: (work) => work(),
   }

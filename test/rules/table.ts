@@ -31,16 +31,23 @@ export const RULES: Record<string, Rule> = {
   'zrc-007': {
     about: 'closing a case, and who may change a closed one',
     differs:
-      'a status is judged by `zaken.heropenen` alone; deleting a case by `zaken.verwijderen`. What hangs on an archived case stays, also by force; an archived case that is to be kept is deleted by force only. Closing also asks that deelzaken are closed and have a resultaat, and that no document is locked, as servers in use do',
+      'a status is judged by `zaken.heropenen` alone; deleting a case by `zaken.verwijderen`. What hangs on an archived case stays, also by force, but with `CHANGE_ARCHIVED_ZAKEN`; an archived case that is to be kept is deleted by force only. Closing also asks that deelzaken are closed and have a resultaat, and that no document is locked, as servers in use do',
   },
   'zrc-008': { about: 'opening a case again empties its end and its archiving' },
-  'zrc-009': { about: 'the level of a case is the one that is given, or else that of its zaaktype' },
+  'zrc-009': {
+    about: 'the level of a case is the one that is given, or else that of its zaaktype',
+    differs: 'a change that gives none, also a PUT, keeps the level that the case has, for the same reason as drc-007',
+  },
   'zrc-010': { about: 'communicatiekanaal is a channel' },
   'zrc-011': {
     about: 'relevanteAndereZaken exist',
     differs: 'they are others: a case is not related to itself, and not twice in the same way',
   },
-  'zrc-012': { about: 'a group is whole, or null' },
+  'zrc-012': {
+    about: 'a group is whole, or null, and the answer has its members',
+    differs:
+      'a `verlenging` that is not there is null in the answer, as in servers in use: clients tell by it whether a case was prolonged. `opschorting` and `processobject` always have their members',
+  },
   'zrc-013': {
     about: 'a hoofdzaak is no deelzaak',
     differs: 'nor is a case with deelzaken given a hoofdzaak, which comes to the same in another order',
@@ -55,7 +62,7 @@ export const RULES: Record<string, Rule> = {
   'zrc-021': {
     about: 'what archiving becomes when a case closes',
     differs:
-      'closing without a source of the date is refused where it could be known (`archiefactiedatum-error`): a case that nobody gets a date for is destroyed by nobody, and all servers in use refuse. It is not for eigenschap, vervaldatum_besluit and ander_datumkenmerk, which come later, nor for what is kept for ever. What somebody set is kept when a source changes (`archive_by_hand`). gerelateerde_zaak counts relevanteAndereZaken, as servers in use',
+      'closing without a source of the date is refused where it could be known (`archiefactiedatum-error`): a case that nobody gets a date for is destroyed by nobody, and all servers in use refuse. It is not for eigenschap, vervaldatum_besluit and ander_datumkenmerk, which come later, nor for what is kept for ever. What somebody set is kept when a source changes (`archive_by_hand`). gerelateerde_zaak counts gerelateerdeZaken, which the standard does not have, beside relevanteAndereZaken',
   },
   'zrc-022': {
     about: 'a case is archived with its documents, archiefnominatie and archiefactiedatum',
@@ -105,7 +112,10 @@ export const RULES: Record<string, Rule> = {
   },
   'ztc-003': { about: 'the afleidingswijze fits the procestermijn of the klasse' },
   'ztc-004': { about: 'when there is a datumkenmerk' },
-  'ztc-005': { about: 'when einddatumBekend may be true', tests: ['test/catalogi/archive.test.ts'] },
+  'ztc-005': {
+    about: 'when einddatumBekend may be true',
+    tests: ['test/catalogi/archive.test.ts', 'test/zaken/requirements.test.ts'],
+  },
   'ztc-006': { about: 'when there is an objecttype', tests: ['test/catalogi/archive.test.ts'] },
   'ztc-007': { about: 'when there is a registratie', tests: ['test/catalogi/archive.test.ts'] },
   'ztc-008': { about: 'when there is a procestermijn' },
@@ -129,7 +139,7 @@ export const RULES: Record<string, Rule> = {
   'ztc-016': {
     about: 'published versions of a zaaktype share no day',
     differs:
-      'the same of besluittypen and informatieobjecttypen. Open Zaak lets them share the last day; a takeover keeps such versions and says so',
+      'the same of besluittypen and informatieobjecttypen. Open Zaak lets them share the last day (`VERSIONS_SHARE_DAY`); a takeover keeps such versions and says so',
   },
   'ztc-017': { about: 'a catalogus is deleted when it is empty' },
   'drc-001': { about: 'the type of a document exists, is one, and is published' },
@@ -157,7 +167,8 @@ export const RULES: Record<string, Rule> = {
   'brc-005': { about: 'a besluitinformatieobject has its other side in the Documenten API' },
   'brc-006': {
     about: 'a besluit of a case has its other side in the Zaken API',
-    differs: 'a besluit may move to another case, as in Open Zaak: both cases are judged, and both sides follow',
+    differs:
+      'the text has the case of a besluit stay; here it may move to another, as in Open Zaak: both cases are judged, and both sides follow',
   },
   'brc-007': { about: 'the besluittype is one of the zaaktype' },
   'brc-008': { about: 'the type of a document is one of the besluittype' },

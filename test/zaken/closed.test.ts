@@ -331,7 +331,7 @@ t.test('whatever writes below a case passes the gate', async (t) => {
     where column_name = 'zaak_id' and table_schema = current_schema()`
   ).map(({ name }) => name)
   const wrong: string[] = []
-  for (const file of (await Array.fromAsync(glob('{zaken,besluiten}/**/*.ts', { cwd: SRC }))).sort()) {
+  for (const file of (await Array.fromAsync(glob('**/*.ts', { cwd: SRC }))).sort()) {
     const text = await readFile(join(SRC, file), 'utf8')
     const writes = tables.some((table) =>
       new RegExp(
@@ -346,6 +346,8 @@ const SRC = join(import.meta.dirname, '../../src')
 const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 /** Files that write below a case without the gate. */
 const WITHOUT_GATE: Record<string, string> = {
+  'overnemen/write.ts': 'a takeover, which keeps what the source had',
+  'services/our-side.ts': 'takes back what another server refused, as it was before the gate was passed',
   'zaken/import-links.ts': 'a bulk import, whose rows are judged by the rights of the import',
   'zaken/zaak/archive-by-hand.ts': 'the judged case is changed by who calls it',
   'zaken/zaak/create.ts': 'lists of a case that is being made',

@@ -1,6 +1,6 @@
 // What an operator chooses for cases: how their numbers are made, and whether values are held against their specificatie.
 import t from 'tap'
-import { givenClient, givenZaaktype, type TestApp, testApp, uuidOf } from '../app.ts'
+import { givenCatalogus, givenClient, givenZaaktype, type TestApp, testApp, uuidOf } from '../app.ts'
 import { faultsOf, givenPart, givenZaak, made, ZAKEN } from './given.ts'
 
 const DIT_YEAR = new Date().getUTCFullYear()
@@ -135,4 +135,27 @@ t.test('NOTES_OF_CLOSED_ZAKEN: notes of a closed case ask for no force, those of
     t.same(faultsOf(await test.call(method, url, method === 'PATCH' ? { tekst: 'y' } : undefined, { as })), [
       'nonFieldErrors: zaak-archiefstatus-invalid',
     ])
+})
+
+t.test('CHANGE_ARCHIVED_ZAKEN and VERSIONS_SHARE_DAY: what Open Zaak lets through', async (t) => {
+  const test = await testApp(t, { CHANGE_ARCHIVED_ZAKEN: 'true', VERSIONS_SHARE_DAY: 'true' })
+  const catalogus = await givenCatalogus(test)
+  const zaaktype = await givenZaaktype(test, { catalogus, identificatie: 'OUD' })
+  const zaak = await givenZaak(test, { zaaktype })
+  const note = { gerelateerdAan: zaak.url, onderwerp: 'Bel', tekst: 'Terugbellen' }
+  const { url } = made(await test.call('POST', `${ZAKEN}/zaaknotities`, note))
+  await test.database.sql`update zaak set archiefstatus = 'gearchiveerd'` // and not closed, which Open Zaak has too
+  const right = (scopes: string[]) => [
+    { component: 'zrc', scopes, typeUuid: uuidOf(zaaktype), typeUrl: zaaktype, max: 'zeer_geheim' },
+  ]
+  const as = await givenClient(test, 'balie', right(['zaken.bijwerken']))
+  const forced = await givenClient(test, 'overname', right(['zaken.bijwerken', 'zaken.geforceerd-bijwerken']))
+  t.equal((await test.call('DELETE', url, undefined, { as })).status, 403)
+  t.equal((await test.call('DELETE', url, undefined, { as: forced })).status, 204)
+
+  t.equal((await test.call('PATCH', zaaktype, { eindeGeldigheid: '2025-01-01' })).status, 200)
+  const next = { catalogus, identificatie: 'OUD', concept: true }
+  const version = (beginGeldigheid: string) => givenZaaktype(test, { ...next, beginGeldigheid })
+  t.equal((await test.call('POST', `${await version('2025-01-01')}/publish`)).status, 200)
+  t.same(faultsOf(await test.call('POST', `${await version('2024-12-31')}/publish`)), ['beginGeldigheid: overlap'])
 })

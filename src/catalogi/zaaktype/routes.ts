@@ -6,6 +6,7 @@ import { invalid, notFound } from '../../core/problem.ts'
 import { byKey } from '../../database/list.ts'
 import { isZeroDuration } from '../../http/duration.ts'
 import { Page } from '../../http/page.ts'
+import { warn } from '../../telemetry/current-request.ts'
 import { deleteAccess, readAccess, updateAccess, writeAccess } from '../access.ts'
 import { registerBatch } from '../batch.ts'
 import { sendOne, sendPage } from '../expand.ts'
@@ -137,10 +138,10 @@ export const zaaktypen =
     app.post(
       '/zaaktypen/:uuid/publish',
       { config: writeAccess, schema: { params: Params, response: { 200: Zaaktype } } },
-      async (request, reply) => {
+      async (request) => {
         const zaaktype = await app.mutate(request.actor, (m) => publishZaaktype(m, request.params.uuid))
         const missing = missingParts(zaaktype)
-        if (missing.length > 0) reply.header('x-warning', `Dit zaaktype heeft nog geen ${missing.join(', geen ')}.`)
+        if (missing.length > 0) warn(`Dit zaaktype heeft nog geen ${missing.join(', geen ')}.`)
         return zaaktype
       },
     )

@@ -38,6 +38,21 @@ export const ZAKEN = {
       help: 'De waarde van een eigenschap moet passen bij de specificatie in het zaaktype, anders wordt hij geweigerd.',
     }),
   }),
+  typeRequirements: Type.Enum(['warn', 'refuse'] as const, {
+    env: 'TYPE_REQUIREMENTS',
+    default: 'warn',
+    description:
+      'what becomes of a status, resultaat or closing before which the type asks an eigenschap, a document or the end of the procesobject that the case does not have: warn (X-Warning) or refuse (400, but by zaken.geforceerd-bijwerken)',
+    ...pages({
+      group: 'Zaken',
+      label: 'Wat een zaaktype vraagt voor een status of resultaat',
+      help: 'Eigenschappen en documenten die een zaaktype noemt bij een statustype of resultaattype, en de einddatum die bij het afsluiten bekend moet zijn.',
+      choices: {
+        warn: 'wat ontbreekt staat als waarschuwing in het antwoord (X-Warning)',
+        refuse: 'wat ontbreekt wordt geweigerd, behalve met geforceerd bijwerken',
+      },
+    }),
+  }),
   rolNnpIdTakesKvk: Type.Boolean({
     env: 'ROL_NNP_ID_TAKES_KVK',
     default: false,
@@ -68,6 +83,28 @@ export const ZAKEN = {
       group: 'Zaken',
       label: 'Zaken verbinden zonder rechten op de andere zaak',
       help: 'Een hoofdzaak of gerelateerde zaak wijzigt mee als een andere zaak haar noemt. Uit: dat vraagt rechten op beide zaken. Aan: alleen op de zaak die haar noemt, zoals in Open Zaak.',
+    }),
+  }),
+  changeArchivedZaken: Type.Boolean({
+    env: 'CHANGE_ARCHIVED_ZAKEN',
+    default: false,
+    description:
+      'true: what hangs on an archived case may be changed and deleted with zaken.geforceerd-bijwerken, where Open Zaak lets deletes, notes, contacts and besluiten through',
+    ...pages({
+      group: 'Zaken',
+      label: 'Gearchiveerde zaken wijzigen',
+      help: 'Wat bij een gearchiveerde zaak hoort: documenten, besluiten, resultaat, notities. Uit: het blijft zoals het is, voor iedereen. Aan: het wijzigt met het recht geforceerd bijwerken.',
+    }),
+  }),
+  versionsShareDay: Type.Boolean({
+    env: 'VERSIONS_SHARE_DAY',
+    default: false,
+    description:
+      'true: a published version of a type may begin on the day on which the one before it ends, by the API, as in Open Zaak; the newer one counts on that day',
+    ...pages({
+      group: 'Zaken',
+      label: 'Versies van typen die een dag delen',
+      help: 'Een versie die begint op de dag waarop de vorige eindigt. Uit: de API weigert dat (ztc-016). Aan: het mag, zoals in Open Zaak, en op die dag geldt de nieuwe.',
     }),
   }),
   allowUnpublishedTypes: Type.Boolean({

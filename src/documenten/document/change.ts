@@ -7,7 +7,7 @@ import { expected } from '../../database/rows.ts'
 import { requireMatch } from '../../http/etag.ts'
 import { documentenKanaal, documentLabel } from '../kanaal.ts'
 import { DOCUMENT_BIJWERKEN, requireMay, subjectOf } from '../rights.ts'
-import { gebruiksrechtFault, hasGebruiksrechten, requireFileSize, statusFault } from '../rules.ts'
+import { gebruiksrechtFault, hasGebruiksrechten, requireFileSize, statusFault, warnOfSignature } from '../rules.ts'
 import type { StoredBytes } from '../storage/index.ts'
 import { judgeInformatieobjecttype } from '../type.ts'
 import { closeUpload, insertFile, openUpload, type UploadParts } from './bytes.ts'
@@ -52,6 +52,7 @@ export async function changeDocument(
     requireAllowed(m.actor, 'drc', DOCUMENT_BIJWERKEN, { type, vertrouwelijkheidaanduiding: level })
   }
   throwFaults([...(judged?.faults ?? []), ...statusFault(input), ...gebruiksrechtFault(input, gebruiksrechten)])
+  warnOfSignature(input)
   const content = newContent(before, given, actie, bytes)
   requireLock(before.lock, given.lock)
 

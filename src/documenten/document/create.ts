@@ -12,7 +12,7 @@ import { momentOf, selectedRowOf } from '../../database/driver-values.ts'
 import { link, resolveLink } from '../../http/links.ts'
 import { DOCUMENT_LABEL, documentenKanaal } from '../kanaal.ts'
 import { AANMAKEN } from '../rights.ts'
-import { gebruiksrechtFault, requireFileSize, statusFault } from '../rules.ts'
+import { gebruiksrechtFault, requireFileSize, statusFault, warnOfSignature } from '../rules.ts'
 import type { StoredBytes } from '../storage/index.ts'
 import { type Documenttype, judgeInformatieobjecttype, vertrouwelijkheidaanduidingOf } from '../type.ts'
 import { insertParts, planUpload, type UploadParts } from './bytes.ts'
@@ -72,6 +72,7 @@ async function judgeOfType(
   const level = vertrouwelijkheidaanduidingOf(input.vertrouwelijkheidaanduiding, type)
   requireAllowed(m.actor, 'drc', AANMAKEN, { type: typeSubject(type), vertrouwelijkheidaanduiding: level })
   throwFaults([...statusFault(input), ...gebruiksrechtFault(input)])
+  warnOfSignature(input)
   const stated = bytes && input.bestandsomvang === undefined ? bytes.size : (input.bestandsomvang ?? null)
   requireFileSize(bytes, stated)
   const upload = bytes === null && stated !== null ? planUpload(parts, stated) : null

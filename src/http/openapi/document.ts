@@ -82,7 +82,9 @@ function named(kind: string, parts: Record<string, Json>, paths: Json): Json {
 
 /** Operations that may succeed with a warning. */
 const mayWarn = ({ method, path }: Operation): boolean =>
-  path.endsWith('/publish') || (method === 'POST' && path === '/zaken/:zaakUuid/zaakeigenschappen')
+  path.endsWith('/publish') || (['POST', 'PUT', 'PATCH'].includes(method) && WARNING.test(path))
+const WARNING =
+  /^\/(zaken\/:zaakUuid\/zaakeigenschappen|enkelvoudiginformatieobjecten|verzendingen)(\/:uuid)?$|^\/(statussen|resultaten|document_registreren)$|^\/zaak_/
 
 /** Answers of operations with `expand` hold what was asked for, in `_expand`. */
 function addExpand(

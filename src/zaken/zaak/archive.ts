@@ -136,11 +136,13 @@ async function dayOf(query: PromiseLike<{ dag: string | null }[]>): Promise<stri
   return row?.dag ?? null
 }
 
-/** The latest einddatum among relevanteAndereZaken, ours and elsewhere; null when none has ended. */
+/** The latest einddatum among related cases, as either of both lists has them, ours and elsewhere; null when none has ended. */
 async function deriveFromRelatedZaken(m: Deriving, zaak: ArchivedZaak, objects: ObjectDates): Promise<string | null> {
   const rows = await m.sql<{ dag: string | null; url: string | null }[]>`
-    select o.einddatum as dag, a.andere_zaak_url as url from zaak_andere_zaak a left join zaak o on o.id = a.andere_zaak_id
-    where a.zaak_id = ${zaak.id}`
+    select o.einddatum as dag, a.andere_zaak_url as url from (
+      select andere_zaak_id, andere_zaak_url from zaak_andere_zaak where zaak_id = ${zaak.id}
+      union select andere_zaak_id, andere_zaak_url from zaak_gerelateerde_zaak where zaak_id = ${zaak.id}
+    ) a left join zaak o on o.id = a.andere_zaak_id`
   const urls = rows.flatMap(({ url }) => url ?? [])
   const days = rows.flatMap(({ dag }) => dag ?? [])
   for (const [index, one] of (await sayDates(m, urls, 'einddatum', objects)).entries()) {

@@ -5,7 +5,7 @@ import { LIMITS } from '../../core/limits.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { forbiddenNow, throwFaults } from '../../core/problem.ts'
 import { expected } from '../../database/rows.ts'
-import { ARCHIVED, holdZaken, isArchived, requireForcedWhenClosed, touchZaak, type ZaakCore } from '../lock.ts'
+import { ARCHIVED, holdZaken, isFixed, requireForcedWhenClosed, touchZaak, type ZaakCore } from '../lock.ts'
 import { zaakEvent, zaakLabel, zakenKanaal } from '../records.ts'
 import { KOPPELEN, mayDo } from '../rights.ts'
 import { toZaak } from './columns.ts'
@@ -39,7 +39,7 @@ export async function holdBeside(
     for (const zaak of held)
       if (!mayDo(m.actor, KOPPELEN, zaak))
         throw forbiddenNow(`U mag de zaak die ${fieldOf(zaak)} noemt niet wijzigen, en die wijzigt mee.`)
-  throwFaults(held.filter(isArchived).map((zaak) => ({ ...ARCHIVED, name: fieldOf(zaak) })))
+  throwFaults(held.filter((zaak) => isFixed(m, zaak)).map((zaak) => ({ ...ARCHIVED, name: fieldOf(zaak) })))
   if (!relateWithoutRights) for (const zaak of held) requireForcedWhenClosed(m, zaak)
   const before = new Map<number, object>()
   for (const { id, uuid } of held) before.set(id, await shown(m, uuid))

@@ -97,7 +97,9 @@ export async function changeZaak(
   if (given.relevanteAndereZaken || given.gerelateerdeZaken) await writeRelations(m, kern.id, relaties, given)
   await noteByHand(m, kern.id, given, oud)
   if (moves) await rederiveArchivering(m, kern.id, ['hoofdzaak'], undefined, 'went')
-  if (given.relevanteAndereZaken?.every(({ url }) => localUuid(url, base, 'zaak')))
+  const related = given.relevanteAndereZaken || given.gerelateerdeZaken
+  const nowRelated = [...(given.relevanteAndereZaken ?? []), ...(given.gerelateerdeZaken ?? [])]
+  if (related && nowRelated.every(({ url }) => localUuid(url, base, 'zaak')))
     await rederiveArchivering(m, kern.id, ['gerelateerde_zaak'], new Map(), 'went')
   await recordBeside()
   const after = expected(await findZaak(m.read, uuid, LIMITS.recorded))

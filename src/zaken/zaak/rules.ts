@@ -9,6 +9,7 @@ import { one } from '../../database/rows.ts'
 import { isFuture } from '../../http/formats.ts'
 import { resolveLink } from '../../http/links.ts'
 import type { ZaakCore } from '../lock.ts'
+import type { Requirements } from '../requirements.ts'
 import type { Zaak, ZaakPatch } from './columns.ts'
 
 export type ZaakBody = Static<typeof Zaak>
@@ -19,6 +20,8 @@ export type Settings = {
   allowUnpublishedTypes: boolean
   /** Whether a hoofdzaak or gerelateerde zaak may be named without rights on it. */
   relateWithoutRights: boolean
+  /** Whether what a type asks before a status is only warned of. */
+  requirements: Requirements
 }
 /** Of this moment: the pages may change some while the program runs. */
 export const settingsOf = ({
@@ -26,11 +29,13 @@ export const settingsOf = ({
   zaakIdentificatieGenerator,
   allowUnpublishedTypes,
   relateWithoutRights,
+  typeRequirements,
 }: Config): Settings => ({
   leeway: jwtLeeway,
   nummering: zaakIdentificatieGenerator,
   allowUnpublishedTypes,
   relateWithoutRights,
+  requirements: typeRequirements,
 })
 
 /** zrc-001: cases are made of a published type. */

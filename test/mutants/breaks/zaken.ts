@@ -3,6 +3,20 @@ import type { Mutant } from '../mutant.ts'
 
 export const ZAKEN: Mutant[] = [
   {
+    what: 'what came along in one request lacks for its status',
+    file: 'src/zaken/composite.ts',
+    search: "body.status, 'mag', typen, { requirements: 'later' })",
+    replace: "body.status, 'mag', typen)",
+    tests: ['test/zaken/requirements.test.ts'],
+  },
+  {
+    what: 'an archived case that was not closed changes without force',
+    file: 'src/zaken/lock.ts',
+    search: '(zaak.einddatum !== null || isArchived(zaak)) && !mayDo',
+    replace: 'zaak.einddatum !== null && !mayDo',
+    tests: ['test/zaken/settings.test.ts'],
+  },
+  {
     what: 'numbers of a year begin above what was handed out for it',
     file: 'sql/0006-zaken.sql',
     search: 'n - 1 - highest_zaaknummer(day))',

@@ -165,6 +165,19 @@ export const settings: Record<string, string> = {
   'Zaken verbinden zonder rechten op de andere zaak': 'Relating cases without rights on the other case',
   'Een hoofdzaak of gerelateerde zaak wijzigt mee als een andere zaak haar noemt. Uit: dat vraagt rechten op beide zaken. Aan: alleen op de zaak die haar noemt, zoals in Open Zaak.':
     'A hoofdzaak or gerelateerde zaak changes along when another case names it. Off: that asks for rights on both cases. On: only on the case that names it, as in Open Zaak.',
+  'Wat een zaaktype vraagt voor een status of resultaat': 'What a zaaktype asks before a status or resultaat',
+  'Eigenschappen en documenten die een zaaktype noemt bij een statustype of resultaattype, en de einddatum die bij het afsluiten bekend moet zijn.':
+    'Eigenschappen and documents that a zaaktype names at a statustype or resultaattype, and the end that has to be known when a case closes.',
+  'wat ontbreekt staat als waarschuwing in het antwoord (X-Warning)':
+    'what lacks is a warning in the answer (X-Warning)',
+  'wat ontbreekt wordt geweigerd, behalve met geforceerd bijwerken':
+    'what lacks is refused, but with geforceerd bijwerken',
+  'Gearchiveerde zaken wijzigen': 'Changing archived cases',
+  'Wat bij een gearchiveerde zaak hoort: documenten, besluiten, resultaat, notities. Uit: het blijft zoals het is, voor iedereen. Aan: het wijzigt met het recht geforceerd bijwerken.':
+    'What belongs to an archived case: documents, besluiten, resultaat, notes. Off: it stays as it is, for everybody. On: it changes with the right geforceerd bijwerken.',
+  'Versies van typen die een dag delen': 'Versions of types that share a day',
+  'Een versie die begint op de dag waarop de vorige eindigt. Uit: de API weigert dat (ztc-016). Aan: het mag, zoals in Open Zaak, en op die dag geldt de nieuwe.':
+    'A version that begins on the day on which the one before it ends. Off: the API refuses that (ztc-016). On: it is allowed, as in Open Zaak, and the new one counts on that day.',
   'Concepttypen toestaan': 'Allow draft types',
   'Zaken, documenten en besluiten mogen worden gemaakt van typen die nog een concept zijn. Alleen voor een testomgeving.':
     'Cases, documents and decisions may be made of types that are still drafts. For a test environment only.',
