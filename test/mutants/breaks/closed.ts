@@ -11,7 +11,7 @@ const GATE = [
   {
     what: 'a new zaakeigenschap',
     file: 'zaakeigenschappen.ts',
-    search: '  requireWritable(m, zaak, streng ? waarde : [])',
+    search: '  requireWritable(m, zaak, await judgeValue(m, type, input.waarde, streng))',
   },
   { what: 'a changed zaakeigenschap', file: 'zaakeigenschappen.ts', search: '  requireWritable(m, zaak, [\n' },
   { what: 'a removed zaakeigenschap', file: 'zaakeigenschappen.ts', search: '  requireWritable(m, zaak)\n' },
@@ -80,15 +80,15 @@ export const CLOSED: Mutant[] = [
   {
     what: 'the gate knows archived cases',
     file: 'src/zaken/lock.ts',
-    search: '  throwFaults([...faults, ...(isArchived(zaak) ? [ARCHIVED] : [])])',
+    search: '  throwFaults([...faults, ...(isFixed(m, zaak) ? [ARCHIVED] : [])])',
     replace: '  throwFaults([...faults])',
     tests: ['test/zaken/closed.test.ts'],
   },
   {
     what: 'the gate knows closed cases',
     file: 'src/zaken/lock.ts',
-    search: "  if (closed === 'forced') requireForcedWhenClosed(m, zaak)",
-    replace: "  if (closed !== 'forced') requireForcedWhenClosed(m, zaak)",
+    search: "  if (closed === 'forced' || isArchived(zaak)) requireForcedWhenClosed(m, zaak)",
+    replace: '  if (isArchived(zaak)) requireForcedWhenClosed(m, zaak)',
     tests: ['test/zaken/closed.test.ts'],
   },
   {
