@@ -846,6 +846,18 @@ create table growth_figure (
   constraint growth_figure_pkey PRIMARY KEY (day)
 );
 
+-- The history of this database, which a restore ends: one row.
+create table history (
+  cluster text not null default current_cluster(), -- What current_cluster() said when it began.
+  epoch text not null default "left"(md5((random())::text), 8), -- Positions of another epoch mean nothing here.
+  mark bigint not null default 0, -- The number that stands beside the documents as well. One there that is higher says that this database was put back (src/documenten/storage/mark.ts).
+  secret bytea not null default (uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), -- Key that positions of fetched messages are sealed with.
+  singleton boolean not null default true, -- True; keeps it to one row.
+  told text not null default ''::text, -- What told_so_far() said at that mark.
+  constraint history_pkey PRIMARY KEY (singleton),
+  constraint history_singleton_check CHECK (singleton)
+);
+
 -- Requests that came with an Idempotency-Key, each written in the transaction of its change, with what a repetition of it gets. Removed after IDEMPOTENCY_KEY_HOURS.
 create table idempotency_key (
   answer text, -- What `mutate` gave back as JSON, or the body of a refusal; empty when it was too large.
@@ -2819,6 +2831,15 @@ AS $function$
     do update set epoch = excluded.epoch, cluster = excluded.cluster, first = excluded.first
 $function$;
 
+-- Begins another history: every position of before is refused.
+CREATE OR REPLACE FUNCTION begin_history()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update history set epoch = left(md5(random()::text), 8), cluster = current_cluster();
+  select begin_feed() where exists (select from feed)
+$function$;
+
 -- Refuses to change or remove records of changes.
 CREATE OR REPLACE FUNCTION beheer_audit_stays()
  RETURNS trigger
@@ -4119,6 +4140,25 @@ begin
   return null;
 end $function$;
 
+-- The next mark to be kept beside the documents, where the newest one there is this; another history begins when that is newer than ours.
+CREATE OR REPLACE FUNCTION next_mark(known bigint)
+ RETURNS TABLE(mark bigint, is_other boolean)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before history%rowtype;
+begin
+  select * into strict before from history for update;
+  if known > before.mark or before.cluster <> current_cluster() then
+    perform begin_history();
+    is_other := true;
+  else
+    is_other := false;
+  end if;
+  update history h set mark = greatest(known, before.mark) + 1, told = told_so_far() returning h.mark into mark;
+  return next;
+end $function$;
+
 -- Who is involved in these cases, and who these rollen are, since when; `lookup` is empty for those that nobody is found by.
 CREATE OR REPLACE FUNCTION persons_of(zaken uuid[], rollen uuid[])
  RETURNS TABLE(zaak uuid, rol uuid, since timestamp with time zone, lookup bytea, person jsonb)
@@ -4654,6 +4694,17 @@ CREATE OR REPLACE FUNCTION today(zone text)
  LANGUAGE sql
  STABLE
 AS $function$ select (now() at time zone zone)::date $function$;
+
+-- Another text once readers may have been told more: changes, or messages that they fetch.
+CREATE OR REPLACE FUNCTION told_so_far()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select concat_ws(' ', (select sum(place + confirmed) from abonnement), (select string_agg(l.last, ' ' order by component)
+    from unnest(array['zrc', 'drc', 'brc', 'ztc']) component, lateral (
+      select c.xact || '/' || c.id as last from change c where c.component = component.component order by c.xact desc, c.id desc limit 1) l))
+$function$;
 
 -- A new uuid, in order of time.
 CREATE OR REPLACE FUNCTION uuid_v7()

@@ -167,6 +167,7 @@ export const TABLES: Record<string, Table> = {
     omschrijving_voorwaarden: 'text',
   },
   growth_figure: RUNNING,
+  history: RUNNING,
   idempotency_key: RUNNING,
   import: IMPORTS,
   import_ahead: IMPORTS,

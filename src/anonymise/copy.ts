@@ -31,7 +31,14 @@ export type CopyReport = {
 }
 
 /** Has its row from the migrations, which the copy keeps. */
-const MADE_BY_MIGRATIONS = new Set(['external_receiver', 'feed', 'migration', 'notificatie_settings', 'server_life'])
+const MADE_BY_MIGRATIONS = new Set([
+  'external_receiver',
+  'feed',
+  'history',
+  'migration',
+  'notificatie_settings',
+  'server_life',
+])
 const TABLE_OF: Record<string, string> = {
   enkelvoudiginformatieobject: 'enkelvoudiginformatieobject_versie',
   gebruiksrechten: 'gebruiksrecht',

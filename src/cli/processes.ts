@@ -7,6 +7,7 @@ import { requireConnections } from '../database/reach.ts'
 import { requireRights } from '../database/rights.ts'
 import { openStores, prepareNewStore, requirePackages, type Stores } from '../documenten/storage/choose.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
+import { keepMark } from '../documenten/storage/mark.ts'
 import { claimStore, ForeignStore } from '../documenten/storage/owner.ts'
 import { type Role, startMetrics } from '../operations/metrics-server.ts'
 import { NEVER, type Running } from './server.ts'
@@ -20,7 +21,12 @@ export async function openStore(config: Config, database: Database, log: Logger,
   await requirePackages(config.documentenBackend)
   try {
     await prepareNewStore(config, database, config.documentenBackend)
-    if (mayClaim) await claimStore(database.sql, openStores(config, log).storeFor(config.documentenBackend))
+    if (mayClaim) {
+      const store = openStores(config, log).storeFor(config.documentenBackend)
+      await claimStore(database.sql, store)
+      if (await keepMark(database.sql, store, true))
+        log.warn('the database was restored: positions of before are refused')
+    }
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error
     const { code } = error

@@ -1846,6 +1846,33 @@ export interface GrowthFigure {
   documents: number;
 }
 
+export interface History {
+  /**
+   * What current_cluster() said when it began.
+   */
+  cluster: Generated<string>;
+  /**
+   * Positions of another epoch mean nothing here.
+   */
+  epoch: Generated<string>;
+  /**
+   * The number that stands beside the documents as well. One there that is higher says that this database was put back (src/documenten/storage/mark.ts).
+   */
+  mark: Generated<number>;
+  /**
+   * Key that positions of fetched messages are sealed with.
+   */
+  secret: Generated<Buffer>;
+  /**
+   * True; keeps it to one row.
+   */
+  singleton: Generated<boolean>;
+  /**
+   * What told_so_far() said at that mark.
+   */
+  told: Generated<string>;
+}
+
 export interface IdempotencyKey {
   /**
    * What `mutate` gave back as JSON, or the body of a refusal; empty when it was too large.
@@ -5603,6 +5630,7 @@ export interface DB {
   fileCount: FileCount;
   gebruiksrecht: Gebruiksrecht;
   growthFigure: GrowthFigure;
+  history: History;
   idempotencyKey: IdempotencyKey;
   import: Import;
   importAhead: ImportAhead;

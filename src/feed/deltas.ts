@@ -3,11 +3,12 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Actor } from '../core/actor.ts'
+import { Rewound } from '../core/history.ts'
+import { openPlace, type PlaceKey, sealPlace } from '../core/place.ts'
 import { notFound, Problem } from '../core/problem.ts'
 import { isSettled } from '../database/position.ts'
 import { expected, lastOf } from '../database/rows.ts'
 import type { Feed, Viewer } from './kinds.ts'
-import { openPlace, type PlaceKey, sealPlace } from './place.ts'
 
 /**
  * What a position is bound to: the rights of its reader in the component. Other rights may show what was passed by without. Of a right
@@ -46,18 +47,6 @@ export const expired = () =>
   })
 const notYet = () =>
   new Problem(503, { detail: 'De wijzigingen worden opnieuw opgezet.', headers: { 'retry-after': '5' } })
-
-/**
- * A position of this history that lies ahead of it: the database was put back to a moment of before, with all that it knew of itself.
- * Nothing that was told since counts, and the feed has to begin anew.
- */
-export class Rewound extends Error {
-  readonly epoch: string
-  constructor(epoch: string) {
-    super('a position is ahead of the database')
-    this.epoch = epoch
-  }
-}
 
 /** What of a position is a number of a transaction, when deltas still follow on it; else undefined. */
 export function readPosition(text: string, head: Head, rights: string): string | undefined {

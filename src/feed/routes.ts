@@ -1,9 +1,8 @@
 // The routes of a feed: deltas as a list and as events, and snapshots. By "Synchronisatie van collecties" of developer.overheid.nl;
 // docs/standard.md says where this differs.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { systemActor } from '../core/access.ts'
+import { orAnew } from '../core/history.ts'
 import { notFound, Problem } from '../core/problem.ts'
 import { contentSender } from '../documenten/document/download.ts'
 import { header } from '../http/header.ts'
@@ -11,7 +10,7 @@ import { Url, Uuid } from '../http/input.ts'
 import type { Described } from '../http/openapi/operation.ts'
 import { sendRows, Written } from '../http/stream.ts'
 import { largeTurn } from '../http/turns.ts'
-import { expired, type Page, Rewound, readPage } from './deltas.ts'
+import { expired, type Page, readPage } from './deltas.ts'
 import { openEvents } from './events.ts'
 import type { Feed, Viewer } from './kinds.ts'
 import { findFile, listSnapshots, orderSnapshot } from './snapshots.ts'
@@ -72,14 +71,15 @@ export const feedRoutes =
       },
       async (request, reply) => {
         const { after, limit = 100 } = request.query
+        const here = { mutate: app.mutate, log: request.log, base: request.base }
         if (header(request, 'accept').toLowerCase().includes('text/event-stream'))
-          return orAnew(app, request, () => sendEvents(request, reply, header(request, 'last-event-id') || after))
+          return orAnew(here, expired, () => sendEvents(request, reply, header(request, 'last-event-id') || after))
         const pause = async () => {
           await largeTurn(request)
           if (reply.raw.closed) throw new Problem(408) // nobody reads it
         }
         const viewer = { reader: app.reader, actor: request.actor, base: request.base, pause }
-        const { page, start, told } = await orAnew(app, request, () => readSeen(viewer, feed, after, limit))
+        const { page, start, told } = await orAnew(here, expired, () => readSeen(viewer, feed, after, limit))
         return sendRows<never>(request, reply, {
           first: 1,
           next: async () => ({ rows: [], more: false }),
@@ -163,21 +163,6 @@ const snapshots =
       },
     )
   }
-
-/** The same, but a database that was put back has its feed begun anew. @throws Problem 410 then */
-async function orAnew<T>(app: FastifyInstance, request: FastifyRequest, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof Rewound)) throw error
-    request.log.warn('a position is ahead of the database, which was put back: the feed begins anew')
-    await app.mutate(systemActor('feed', request.base), async (m) => {
-      m.unrecorded('positions are no data of anybody')
-      await m.sql`select begin_feed() from feed where epoch = ${error.epoch}`
-    })
-    throw expired()
-  }
-}
 
 /** So long is looked for something that a client with few rights may see. */
 const SEEK_MS = 2_000

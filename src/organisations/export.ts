@@ -45,7 +45,7 @@ export const Manifest = Type.Object({
 export type Manifest = Static<typeof Manifest>
 
 /** What is of a process or a server, and means nothing elsewhere. */
-const OF_PROCESSES = new Set(['migration', 'key_holder', 'change', 'server_life'])
+const OF_PROCESSES = new Set(['migration', 'key_holder', 'change', 'history', 'server_life'])
 
 /**
  * Writes the export.

@@ -54,7 +54,7 @@ export async function loadOrganisation(
         }
         await into`update file set backend = ${config.documentenBackend}`
         await setSequences(into, manifest.sequences)
-        await into`select begin_feed() where exists (select from feed)` // positions of another database mean nothing here
+        await into`select begin_history()` // positions of another database mean nothing here
       }),
     )
     await database.sql`analyze`

@@ -311,7 +311,7 @@ async function switchOver(move: Move, sides: Sides, tables: string[]): Promise<n
       await setSequences(target.sql, await sequencesOf(trx))
       for (const sequence of await queueSequences(trx, queue))
         await target.sql`select setval(${sequence.name}::text::regclass, ${sequence.value}::text::bigint)`
-      await target.sql`select begin_feed() where exists (select from feed)` // positions of another database mean nothing here
+      await target.sql`select begin_history()` // positions of another database mean nothing here
       await trx`alter schema ${trx(own)} rename to ${trx(left)}`
       await trx`alter schema ${trx(queue)} rename to ${trx(queueOf(left))}`
     })

@@ -1,10 +1,10 @@
 // The feed of changes: its order, what it tells, and to whom.
 import t from 'tap'
 import { systemActor } from '../../src/core/access.ts'
+import { openPlace, sealPlace } from '../../src/core/place.ts'
 import { signal } from '../../src/database/listen.ts'
 import { headOf, placeNow, readPage } from '../../src/feed/deltas.ts'
 import { FEEDS } from '../../src/feed/kinds.ts'
-import { openPlace, sealPlace } from '../../src/feed/place.ts'
 import { tellDeltas } from '../../src/feed/tell.ts'
 import {
   givenCatalogus,

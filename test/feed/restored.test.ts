@@ -6,14 +6,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { systemActor } from '../../src/core/access.ts'
+import { Rewound } from '../../src/core/history.ts'
 import { openDatabase, readerOf } from '../../src/database/database.ts'
 import { migrate, switchFeed } from '../../src/database/migrate.ts'
-import { Rewound, readPage, readStart } from '../../src/feed/deltas.ts'
+import { filesystemStore, prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
+import type { Store } from '../../src/documenten/storage/index.ts'
+import { keepMark } from '../../src/documenten/storage/mark.ts'
+import { readPage, readStart } from '../../src/feed/deltas.ts'
 import { FEEDS } from '../../src/feed/kinds.ts'
 import { watchFeed } from '../../tasks/watch-feed.ts'
 import { give, noPrograms, run, serverDirectory, startPrimary } from '../database/servers.ts'
 
 const FEED = FEEDS.catalogi
+let store: Store
 const copied = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to])
 
 /** A database as a reader of its feed sees it. */
@@ -37,7 +42,8 @@ async function opened(t: Test, url: string) {
         () => undefined,
         (error: unknown) => error as { status?: number },
       ),
-    watch: () => watchFeed({ database })({}, {} as never),
+    watch: () => watchFeed({ database, store })({}, {} as never),
+    mark: (look = false) => keepMark(database.sql, store, look),
   }
 }
 
@@ -47,6 +53,8 @@ t.test('after a restore a position of before it counts no more', { skip: noProgr
   const server = await startPrimary(t, data)
   const host = ['-h', '127.0.0.1', '-p', String(server.port), '-U', 'postgres']
   const urlOf = (name: string) => `postgres://postgres@127.0.0.1:${server.port}/${name}`
+  await prepareFilesystemStore(join(directory, 'documents'))
+  store = filesystemStore(join(directory, 'documents'))
   await run('createdb', [...host, 'bron'])
   await migrate(urlOf('bron'))
   await switchFeed(urlOf('bron'), true)
@@ -80,6 +88,7 @@ t.test('after a restore a position of before it counts no more', { skip: noProgr
     const went = await opened(t, urlOf('bron'))
     for (let n = 0; n < 5; n++) await went.change()
     const ahead = await went.end()
+    t.equal(await went.mark(), false)
     await went.database.close()
     await server.kill()
     await rm(data, { recursive: true })
@@ -88,5 +97,10 @@ t.test('after a restore a position of before it counts no more', { skip: noProgr
     const back = await opened(t, urlOf('bron'))
     t.equal(await back.fault(lost), undefined, 'of before the copy was made')
     t.ok((await back.fault(ahead)) instanceof Rewound)
+    for (let n = 0; n < 10; n++) await back.change()
+    t.equal(await back.fault(ahead), undefined, 'who asks late is not found out by the position')
+    t.equal(await back.mark(true), true, 'but the mark beside the documents is ahead')
+    await back.change()
+    for (const position of [lost, ahead]) t.match(await back.fault(position), { status: 410 })
   })
 })

@@ -11,7 +11,7 @@ t.setTimeout(300_000)
 /** What rows go on changing of: of processes, of the queue, of a server, and when a client was seen. */
 const CHANGES = [
   ...['key_holder', 'worker', 'active_sender', 'periodic_job', 'delivery', 'delivery_attempt', 'applicatie_secret'],
-  ...['_private_jobs', '_private_job_queues', 'change', 'feed', 'migration', 'migrations', 'server_life'],
+  ...['_private_jobs', '_private_job_queues', 'change', 'feed', 'history', 'migration', 'migrations', 'server_life'],
   ...['store_writer', 'external_receiver'],
 ]
 /** Of those, what differs though no worker runs: an api notes now and then when a secret was last used. */
@@ -22,6 +22,7 @@ const OWN = [
   'store_writer',
   'change',
   'feed',
+  'history',
   'migration',
   'migrations',
   'applicatie_secret',

@@ -100,6 +100,7 @@ const SHARED: Record<string, string> = {
   'src/http/connections.ts boundConnections.tooMany': CONNECTION,
   'src/http/connections.ts boundConnections.unknownExpectation': CONNECTION,
   'src/http/connections.ts boundConnections.waiting': CONNECTION,
+  'src/http/etag.ts tagChanges.read': SOURCE,
   'src/http/expand.ts sizes': OBJECT,
   'src/http/fault-pages.ts serveFaultPages.makers': STATIC,
   'src/http/fault-pages.ts serveFaultPages.pages': STATIC,

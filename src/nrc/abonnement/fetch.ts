@@ -2,12 +2,15 @@
 // callback: rows of table `delivery`.
 //
 // A message gets its place when it is first handed out, under the lock of the abonnement. So places have no gaps: a message whose
-// transaction ends late is handed out late, and nobody who asks what comes after a place misses it. They mean the same in a database
-// that was restored elsewhere, where numbers of transactions (database/position.ts) do not. Whoever asks what comes after a place
+// transaction ends late is handed out late, and nobody who asks what comes after a place misses it. What the receiver gets of a place is
+// sealed, for this abonnement and this history of the database: after a restore the same number would be that of another message, which
+// it would confirm without having read it. Whoever asks what comes after a place
 // has all up to it; those are done then. Who asks again without having got the answer gets the same messages again.
 import { sql } from 'kysely'
+import { Rewound } from '../../core/history.ts'
 import type { Mutation } from '../../core/mutate.ts'
-import { invalid, Problem } from '../../core/problem.ts'
+import { openPlace, type PlaceKey, sealPlace } from '../../core/place.ts'
+import { Problem } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import type { Message } from '../../notificaties/claims.ts'
@@ -15,26 +18,40 @@ import { UNRECORDED } from '../records.ts'
 import { resumeAbonnement } from './state.ts'
 import { lockAbonnement } from './write.ts'
 
-export type HandedOut = { abonnementId: number; cloudevents: boolean; from: number; to: number }
+export type HandedOut = {
+  abonnementId: number
+  cloudevents: boolean
+  from: number
+  to: number
+  /** What the receiver gets of a place. */
+  textOf(place: number): string
+}
+
+/** A position that does not count (any more): nothing that waits is passed by without it. */
+export const expired = () =>
+  new Problem(410, {
+    detail:
+      'Deze positie geldt niet (meer): tot een latere zijn de berichten al bevestigd, of de database is hersteld. Vraag zonder after wat er nu klaarstaat.',
+  })
 
 /**
  * Hands out up to so many messages.
- * @param after the place up to which the receiver has them; undefined: the one that it told last
+ * @param after the position up to which the receiver has them; undefined: the one that it told last
  * @returns the places of those messages: after `from`, up to `to`
- * @throws Problem 404, 403 for that of another applicatie; 400 for a place that was never given out, 410 for one that was passed
- *   already, 409 while it is paused
+ * @throws Problem 404, 403 for that of another applicatie; 410 for a position that was passed already, or that is of another history,
+ *   409 while it is paused; Rewound
  */
-export async function handOut(m: Mutation, uuid: string, after: number | undefined, limit: number): Promise<HandedOut> {
+export async function handOut(m: Mutation, uuid: string, after: string | undefined, limit: number): Promise<HandedOut> {
   m.unrecorded(UNRECORDED)
   const { id, status, callbackUrl, cloudevents, place, confirmed } = await lockAbonnement(m, uuid)
   if (status === 'gepauzeerd')
     throw new Problem(409, { detail: 'Dit abonnement is gepauzeerd.', headers: { 'retry-after': '60' } })
-  const from = after ?? confirmed
-  if (from > place) throw invalid('after', 'invalid', 'Deze positie is nog niet uitgegeven.')
-  if (from < confirmed)
-    throw new Problem(410, {
-      detail: 'Tot een latere positie zijn de berichten al bevestigd. Vraag zonder after wat er nu klaarstaat.',
-    })
+  const key = await keyNow(m)
+  const asked = after === undefined ? undefined : openPlace(key, uuid, after)
+  if (after !== undefined && asked === undefined) throw expired()
+  const from = asked === undefined ? confirmed : Number(asked)
+  if (from > place) throw new Rewound(key.epoch)
+  if (from < confirmed) throw expired()
   // Nobody who sends one of them is waited for.
   const order = callbackUrl === '' ? m.sql`next_attempt_at, notificatie_id` : m.sql`notificatie_id`
   const waiting = m.sql`abonnement_id = ${id} and status = 'gepland' and place is null order by ${order} limit ${limit}`
@@ -69,7 +86,21 @@ export async function handOut(m: Mutation, uuid: string, after: number | undefin
       or coalesce(fetched_at < now() - interval '1 minute', true))`
   // It was blocked since nobody fetched, and now somebody has it all.
   if (status === 'geblokkeerd' && callbackUrl === '' && to === from) await resumeAbonnement(m, uuid)
-  return { abonnementId: id, cloudevents, from, to }
+  return { abonnementId: id, cloudevents, from, to, textOf: (place) => sealPlace(key, uuid, String(place)) }
+}
+
+/** @returns of another history when the database was restored since */
+async function keyNow(m: Mutation): Promise<PlaceKey> {
+  const read = async () =>
+    one(
+      await m.sql<
+        (PlaceKey & { same: boolean })[]
+      >`select epoch, secret, cluster = current_cluster() as same from history`,
+    )
+  const known = await read()
+  if (known.same) return known
+  await m.sql`select begin_history()`
+  return read()
 }
 
 export type Fetched = { place: number; notificatieId: number; message: Message }

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { orAnew } from '../../core/history.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Mutation } from '../../core/mutate.ts'
 import { fault, throwFaults } from '../../core/problem.ts'
@@ -17,7 +18,7 @@ import { forClients } from '../../services/addresses.ts'
 import { openAgent } from '../../services/transport.ts'
 import { readAccess, requireOwner, subscribeAccess } from '../rights.ts'
 import { probeCallback } from './callback.ts'
-import { handOut, readHandedOut } from './fetch.ts'
+import { expired, handOut, readHandedOut } from './fetch.ts'
 import { judge, MAX_AUTH, MAX_KANALEN, requireSecretFor } from './judge.ts'
 import { listAbonnementen, requireAbonnement, toAbonnement, writtenAbonnement } from './read.ts'
 import { isStopped, resumeAbonnement } from './state.ts'
@@ -57,9 +58,8 @@ const Abonnement = Type.Object({
 const Params = Type.Object({ uuid: Uuid })
 const BerichtenQuery = Type.Object({
   after: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
+    Type.String({
+      maxLength: 60,
       description:
         'De positie van het laatste bericht dat de ontvanger heeft: dat en alle eerdere zijn daarmee bevestigd.',
     }),
@@ -161,8 +161,9 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const { after, limit = 100 } = request.query
       const { uuid } = request.params
-      const handed = await app.mutate(request.actor, (m) => handOut(m, uuid, after, limit))
-      const next = `${link(request.base, 'abonnement', uuid)}/berichten?after=${handed.to}&limit=${limit}`
+      const here = { mutate: app.mutate, log: request.log, base: request.base }
+      const handed = await orAnew(here, expired, () => app.mutate(request.actor, (m) => handOut(m, uuid, after, limit)))
+      const next = `${link(request.base, 'abonnement', uuid)}/berichten?after=${handed.textOf(handed.to)}&limit=${limit}`
       let { from } = handed
       return sendRows(request, reply, {
         head: `{"next":${JSON.stringify(next)},"items":[`,
@@ -175,7 +176,7 @@ export const abonnementen: FastifyPluginAsyncTypebox = async (app) => {
         },
         toResources: (rows) =>
           rows.map(({ place, notificatieId, message }) => ({
-            id: String(place),
+            id: handed.textOf(place),
             uuid: message.uuid,
             bericht: handed.cloudevents ? eventBody(config, message, notificatieId) : bericht(config, message),
           })),

@@ -13,7 +13,7 @@ export const FEED: Mutant[] = [
   },
   {
     what: 'a position in a feed is of the rights that it was given to',
-    file: 'src/feed/place.ts',
+    file: 'src/core/place.ts',
     search: "hash('sha256', `${epoch} ${rights}`",
     replace: "hash('sha256', `${epoch} ${rights.slice(0, 0)}`",
     tests,
@@ -24,6 +24,20 @@ export const FEED: Mutant[] = [
     search: 'f.cluster = current_cluster() as same',
     replace: 'true as same',
     tests: ['test/feed/restored.test.ts'],
+  },
+  {
+    what: 'a mark beside the documents that is ahead begins another history',
+    file: 'sql/0017-feed.sql',
+    search: 'if known > before.mark or',
+    replace: 'if',
+    tests: ['test/nrc/abonnement/fetch.test.ts'],
+  },
+  {
+    what: 'a position of fetched messages is of its history',
+    file: 'src/nrc/abonnement/fetch.ts',
+    search: 'if (from > place) throw new Rewound(key.epoch)',
+    replace: 'if (from > place) throw expired()',
+    tests: ['test/nrc/abonnement/fetch.test.ts'],
   },
   {
     what: 'a position in a feed from before what is kept is refused',

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { openDatabase } from '../../../src/database/database.ts'
+import { keepMark } from '../../../src/documenten/storage/mark.ts'
 import { releaseStuck } from '../../../src/notificaties/claims.ts'
 import { readFigures } from '../../../src/nrc/abonnement/figures.ts'
 import { blockOverflowing } from '../../../src/nrc/abonnement/state.ts'
@@ -73,8 +74,9 @@ t.test(
     t.equal(first.status, 200, first.text)
     t.strictSame(names(first), ['a', 'b'])
     t.strictSame(first.body.items[0].bericht, message('a'), 'as it would be sent')
-    t.match(first.body.items[0], { id: '1', uuid: /^[0-9a-f-]{36}$/ })
-    t.equal(first.body.next, `${url}/berichten?after=2&limit=2`)
+    t.match(first.body.items[0], { id: /^[\w-]{22}$/, uuid: /^[0-9a-f-]{36}$/ })
+    const [, b] = first.body.items
+    t.equal(first.body.next, `${url}/berichten?after=${b.id}&limit=2`)
     t.strictSame((await get(test, `${url}/berichten?limit=2`)).body, first.body, 'again, when the answer was lost')
     t.equal((await figuresOf(test)).wachtend, 5, 'nothing is confirmed yet')
 
@@ -82,9 +84,10 @@ t.test(
     t.strictSame(names(second), ['c', 'd'])
     t.equal((await figuresOf(test)).wachtend, 3)
     t.strictSame((await get(test, first.body.next)).body, second.body)
-    t.strictSame(names(await get(test, `${url}/berichten?after=2`)), ['c', 'd', 'e'], 'another size')
-    const last = await get(test, `${url}/berichten?after=5`)
-    t.strictSame(last.body, { next: `${url}/berichten?after=5&limit=100`, items: [] }, 'no items: it has all')
+    t.strictSame(names(await get(test, `${url}/berichten?after=${b.id}`)), ['c', 'd', 'e'], 'another size')
+    const { id } = (await get(test, `${url}/berichten?after=${b.id}`)).body.items[2]
+    const last = await get(test, `${url}/berichten?after=${id}`)
+    t.strictSame(last.body, { next: `${url}/berichten?after=${id}&limit=100`, items: [] }, 'no items: it has all')
     t.equal((await test.database.sql`select from delivery`).length, 0)
     const attempts = await test.database.sql`select outcome, count(*)::int as n from delivery_attempt group by 1`
     t.strictSame([...attempts], [{ outcome: 'delivered', n: 5 }], 'what was confirmed counts as delivered')
@@ -93,23 +96,65 @@ t.test(
   },
 )
 
-t.test('a position that was not given out is 400, and one that was passed 410', async (t) => {
+t.test('a position that was passed, that is none, or that another abonnement had is 410', async (t) => {
   const test = await given(t)
-  const url = await fetched(test)
+  const [url, other] = [await fetched(test), await fetched(test)]
   await publish(test, ['a', 'b'])
   const answers = async (query: string) => {
     const answer = await get(test, `${url}/berichten?${query}`)
     return [answer.status, ...faultsOf(answer)]
   }
-  t.strictSame(await answers('after=1'), [400, 'after: invalid'])
-  t.strictSame(await answers('after=-1'), [400, 'after: min_value'])
-  t.strictSame(await answers('after=x'), [400, 'after: invalid'])
   t.strictSame(await answers('limit=501'), [400, 'limit: max_value'])
-  t.strictSame(await answers('limit=2'), [200])
-  t.strictSame(await answers('after=3'), [400, 'after: invalid'])
-  t.strictSame(await answers('after=2'), [200])
-  t.strictSame(await answers('after=1'), [410])
+  const [first, second] = (await get(test, `${url}/berichten`)).body.items
+  const [others] = (await get(test, `${other}/berichten`)).body.items
+  for (const text of ['1', '-1', 'x', others.id]) t.strictSame(await answers(`after=${text}`), [410], text)
+  t.strictSame(await answers(`after=${second.id}`), [200])
+  t.strictSame(await answers(`after=${first.id}`), [410])
   t.strictSame(await answers(''), [200])
+})
+
+t.test('after a restore no position confirms what was not read', async (t) => {
+  const test = await given(t)
+  const { sql } = test.database
+  const url = await fetched(test)
+  await publish(test, ['a', 'b', 'c'])
+  const [, , c] = (await get(test, `${url}/berichten`)).body.items
+  const backToNothing = async () => {
+    await sql`delete from delivery`
+    await sql`update abonnement set place = 0, confirmed = 0`
+  }
+
+  // Put back as it was: nobody told it, and a position is ahead.
+  await backToNothing()
+  t.equal((await get(test, `${url}/berichten?after=${c.id}`)).status, 410)
+  await publish(test, ['d', 'e', 'f'])
+  const again = await get(test, `${url}/berichten`)
+  t.strictSame(names(again), ['d', 'e', 'f'])
+  t.equal((await get(test, `${url}/berichten?after=${c.id}`)).status, 410, 'though as many were handed out since')
+  t.strictSame(names(await get(test, `${url}/berichten`)), ['d', 'e', 'f'])
+
+  // It went on before anybody asked: the mark beside the documents tells.
+  const { store } = test.parts
+  t.equal(await keepMark(sql, store), false)
+  const [{ mark }] = (await sql`select mark from history`) as unknown as [{ mark: number }]
+  await get(test, again.body.next)
+  t.equal(await keepMark(sql, store), false)
+  t.equal((await Array.fromAsync(store.list('history/'))).length, 1)
+  const [, , f] = again.body.items
+  await backToNothing()
+  await sql`update history set mark = ${mark}`
+  await publish(test, ['g', 'h', 'i'])
+  t.strictSame(names(await get(test, `${url}/berichten`)), ['g', 'h', 'i'])
+  t.equal(await keepMark(sql, store, true), true)
+  t.equal((await get(test, `${url}/berichten?after=${f.id}`)).status, 410)
+  t.strictSame(names(await get(test, `${url}/berichten`)), ['g', 'h', 'i'])
+  t.equal(await keepMark(sql, store, true), false)
+
+  // Another cluster, or a standby that took over.
+  const { next } = (await get(test, `${url}/berichten`)).body
+  await sql`update history set cluster = 'elsewhere'`
+  t.equal((await get(test, next)).status, 410)
+  t.strictSame(names(await get(test, `${url}/berichten`)), ['g', 'h', 'i'])
 })
 
 t.test('what commits late comes late, and is never missed', async (t) => {

@@ -1,5 +1,5 @@
-// What a client gets of how far it is: the number of a transaction, sealed. Open it would tell how much others do whom the client may
-// not read. The same place is always the same text, because clients hold the one of a delta against that of the next.
+// What a client gets of how far it is: the number of a transaction or a message, sealed. Open it would tell how much others do whom the
+// client may not read. The same place is always the same text, because clients hold the one of a delta against that of the next.
 import { createCipheriv, createDecipheriv, hash } from 'node:crypto'
 
 /** What seals places, and tells those of one history of the database from those of another. */
