@@ -41,6 +41,7 @@ import { serveOutcomes } from './http/outcomes.ts'
 import { sharePlaces } from './http/places.ts'
 import { namePlugins } from './http/plugin-names.ts'
 import { countSmallRequests, inSlices } from './http/turns.ts'
+import { droppedMembers, noteUnknownMembers } from './http/unknown-members.ts'
 import { logReads } from './http/verwerkingen.ts'
 import { kanalenPage } from './notificaties/kanalen.ts'
 import { nrcApi } from './nrc/index.ts'
@@ -217,6 +218,7 @@ export async function buildApp(given: Parts | ManyParts): Promise<FastifyInstanc
   checkContent(app, (request) => request.actor?.key !== undefined)
   sharePlaces(app, () => app.parts.config.databasePoolSize)
   validateInTurn(app)
+  noteUnknownMembers(app)
   const ready = many ? () => registryReadiness(many.control) : rememberedReadiness(parts)
   const health = registerHealth(app, { ready, stopping: () => stopping })
   serveFaultPages(app)
@@ -340,6 +342,7 @@ function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): 
       ...(organisation !== undefined && { organisation }),
       ...(request.actor && { client_id: request.actor.clientId, user_id: withoutNumbers(request.actor.userId) }),
       ...(request.actor?.origin ?? {}),
+      dropped: droppedMembers(request),
     },
     'request',
   )

@@ -11,7 +11,7 @@ import { localUuid, resolveLink } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery, sendPageOf } from '../http/page.ts'
 import { openRemoteRelations } from '../services/remote-relations.ts'
 import { type ChangeKind, changeBesluit } from './change.ts'
-import { Besluit, BesluitInput, BesluitPatch, Params, toBesluit } from './columns.ts'
+import { Besluit, BesluitInput, BesluitPatch, BesluitPut, Params, toBesluit } from './columns.ts'
 import { createBesluit } from './create.ts'
 import { deleteBesluit } from './delete.ts'
 import { besluitTree } from './expand.ts'
@@ -81,7 +81,7 @@ export const besluiten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/besluiten/:uuid',
-    { config: access(BIJWERKEN), schema: { params: Params, body: BesluitInput, response: { 200: Besluit } } },
+    { config: access(BIJWERKEN), schema: { params: Params, body: BesluitPut, response: { 200: Besluit } } },
     async (request) => change(request, 'update', request.params.uuid, request.body),
   )
 

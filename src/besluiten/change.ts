@@ -11,7 +11,7 @@ import {
   requireSettled,
 } from '../services/remote-relations.ts'
 import { requireWritable, type ZaakCore } from '../zaken/lock.ts'
-import { type Besluit, type BesluitPatch, type BesluitRow, toBesluit, toColumns, toRow } from './columns.ts'
+import { type Besluit, type BesluitPatch, type BesluitRow, toBesluit, toColumns } from './columns.ts'
 import { zaakbesluitElsewhere } from './create.ts'
 import { lockBesluit, zaakOf } from './lock.ts'
 import { findBesluit } from './read.ts'
@@ -69,8 +69,7 @@ export async function changeBesluit(
     ...(await zaaktypeFaults(m.read, { id: before.besluittypeId, zaaktypen }, known ? null : asked.zaak)), // brc-007
   ])
   for (const zaak of [current, asked.zaak]) if (zaak) requireWritable(m, zaak)
-  const { identificatie, verantwoordelijkeOrganisatie, ...columns } =
-    actie === 'update' ? toRow(given) : toColumns(given)
+  const { identificatie, verantwoordelijkeOrganisatie, ...columns } = toColumns(given)
   const zaak = given.zaak === undefined ? current : asked.zaak
   const was = naar ? await bothSides(m, uuid, current) : null
   await m.trx

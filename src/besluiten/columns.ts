@@ -17,6 +17,7 @@ import {
   OptionalDate,
   OptionalText,
   Patch,
+  Put,
   Reference,
   Rsin,
   Url,
@@ -71,6 +72,7 @@ type Own = 'id' | 'uuid' | 'duplicate' | 'zaakId' | 'zaakUrl' | `besluittype${'I
 const _nothingForgotten = {} satisfies Record<Exclude<keyof BesluitTable, ColumnsOf<typeof FIELDS> | Own>, never>
 
 export const BesluitInput = Type.Object(inputsOf(FIELDS))
+export const BesluitPut = Put(BesluitInput)
 export const BesluitPatch = Patch(BesluitInput)
 export const Besluit = Type.Object({ ...answersOf(FIELDS), _expand: Type.Optional(Type.Object({})) })
 export type BesluitInput = Static<typeof BesluitInput>

@@ -9,7 +9,7 @@ import type { ReadDb } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { requireMatch, sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
-import { Moment, Patch, Reference, Text, Url } from '../http/input.ts'
+import { Moment, Patch, Put, Reference, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { sendAllById } from '../http/stream.ts'
 import { holdDocument, holdNamedDocument } from './document/hold.ts'
@@ -112,7 +112,10 @@ export const gebruiksrechten: FastifyPluginAsyncTypebox = async (app) => {
 
   app.put(
     '/gebruiksrechten/:uuid',
-    { config: updateAccess, schema: { params: Params, body: GebruiksrechtInput, response: { 200: Gebruiksrecht } } },
+    {
+      config: updateAccess,
+      schema: { params: Params, body: Put(GebruiksrechtInput), response: { 200: Gebruiksrecht } },
+    },
     async ({ actor, params, body, base }) => {
       const catalogus = await catalogusOf(params.uuid, base)
       return app.mutate(actor, (m) => changeGebruiksrecht(m, 'update', params.uuid, body, catalogus))

@@ -11,7 +11,7 @@ import { byKey } from '../database/list.ts'
 import { expected } from '../database/rows.ts'
 import { requireMatch, sendCacheable } from '../http/etag.ts'
 import { ExpandQuery, expand, expandEach } from '../http/expand.ts'
-import { Nullable, OptionalDate, OptionalText, Patch, Reference, Text, Url } from '../http/input.ts'
+import { Nullable, OptionalDate, OptionalText, Patch, Put, Reference, Text, Url } from '../http/input.ts'
 import { link, localUuid } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery, sendPageOf } from '../http/page.ts'
 import { warn } from '../telemetry/current-request.ts'
@@ -155,7 +155,7 @@ export const verzendingen: FastifyPluginAsyncTypebox = async (app) => {
     '/verzendingen/:uuid',
     {
       config: updateAccess,
-      schema: { params: Params, body: VerzendingInput, response: { 200: Verzending } },
+      schema: { params: Params, body: Put(VerzendingInput), response: { 200: Verzending } },
       preValidation: takeOtherSpelling,
     },
     async (request) => {

@@ -17,6 +17,8 @@ export type Plain = {
   properties?: Record<string, Plain>
   required?: string[]
   'x-required'?: string[]
+  /** What null stands for in a PUT, which fills in nothing that is absent. */
+  'x-when-null'?: unknown
   /** A text whose blanks belong to it. */
   'x-verbatim'?: boolean
   /** What is read and judged later, by a schema of its own. */

@@ -59,6 +59,19 @@ export function Patch<T extends TObject>(schema: T): TPartial<T> {
   return Type.Partial(schema, { 'x-required': (schema as Plain).required ?? [] })
 }
 
+/**
+ * The body of a PUT of which what is absent keeps its value, as servers in use do: a form that shows less than a resource has
+ * loses none of it. What is required has to be there.
+ */
+export function Put<T extends TObject>(schema: T): T {
+  const properties = Object.entries(schema.properties).map(([name, property]) => {
+    const { default: empty, ...others } = property as TSchema & { default?: unknown }
+    const rest = empty === undefined ? others : { ...others, 'x-when-null': empty }
+    return [name, (schema.required as string[] | undefined)?.includes(name) ? rest : Type.Optional(rest as TSchema)]
+  })
+  return Type.Object(Object.fromEntries(properties)) as unknown as T
+}
+
 // ---- reading ----
 
 const readers = new WeakMap<object, Reader>()
@@ -148,6 +161,7 @@ function makeObjectReader(schema: Plain) {
       read: readerOf(property),
       nullIsAbsent: !nullable && !required?.includes(name),
       default: property.default,
+      whenNull: property['x-when-null'],
     }
   })
   return (input: Record<string, unknown>, defaults: boolean): Record<string, unknown> => {
@@ -161,7 +175,8 @@ function makeObjectReader(schema: Plain) {
         sent = snake
         value = input[snake]
       }
-      if (value === null && property.nullIsAbsent) value = defaults ? undefined : property.default
+      if (value === null && property.nullIsAbsent)
+        value = property.whenNull ?? (defaults ? undefined : property.default)
       if (value === undefined && defaults) value = copy(property.default)
       if (value !== undefined) result[name] = property.read(value, defaults, sources?.get(sent))
     }

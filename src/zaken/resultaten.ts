@@ -8,7 +8,7 @@ import { fault, type InvalidParam, immutable } from '../core/problem.ts'
 import { jsonOf, rowOf } from '../database/driver-values.ts'
 import { expected, one } from '../database/rows.ts'
 import { ExpandQuery } from '../http/expand.ts'
-import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
+import { OptionalText, Patch, Put, Reference, Url, Uuid } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { requireWritable, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
@@ -29,12 +29,12 @@ import { findLackingForResultaat, judgeRequirements, type Requirements } from '.
 import { access, BIJWERKEN, LEZEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering, saveArchivering } from './zaak/archive.ts'
-import { Params, withoutDefaults } from './zaak/columns.ts'
+import { Params } from './zaak/columns.ts'
 import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 
 export const ResultaatPart = Type.Object({ resultaattype: Reference(), toelichting: OptionalText(1000) })
 const ResultaatInput = Type.Object({ zaak: Url(), ...ResultaatPart.properties })
-const ResultaatPut = withoutDefaults(ResultaatInput)
+const ResultaatPut = Put(ResultaatInput)
 const ResultaatPatch = Patch(ResultaatInput)
 export const Resultaat = Type.Object({ url: Url(), uuid: Uuid, ...ResultaatInput.properties })
 const Filter = Type.Object({

@@ -14,7 +14,7 @@ import { linkObject, unlinkObject } from '../documenten/object-links.ts'
 import { fetchDocumentElsewhere, type RemoteDocument } from '../documenten/remote-documents.ts'
 import { batchOf, filtersOf, sendBatch } from '../http/batch.ts'
 import { ExpandQuery } from '../http/expand.ts'
-import { OptionalText, Patch, Reference, Url, Uuid } from '../http/input.ts'
+import { OptionalText, Patch, Put, Reference, Url, Uuid } from '../http/input.ts'
 import { link, linkOr, localUuid, resolveLink } from '../http/links.ts'
 import { nothingRemote, openRemoteRelations, type RemoteChange, siblingList } from '../services/remote-relations.ts'
 import { requireWritable, touchZaak, type ZaakCore, zaakForChange } from './lock.ts'
@@ -33,7 +33,7 @@ import { countUpTo, requireRoom } from './quota.ts'
 import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
 import { requireOwn } from './types.ts'
-import { NullableReference, OptionalMoment, Params, withoutDefaults } from './zaak/columns.ts'
+import { NullableReference, OptionalMoment, Params } from './zaak/columns.ts'
 import { zaaktypeUrlOf } from './zaak/references.ts'
 
 export const ZioPart = Type.Object({
@@ -45,7 +45,7 @@ export const ZioPart = Type.Object({
 })
 export type ZioPart = Static<typeof ZioPart>
 const ZioInput = Type.Object({ zaak: Url(), ...ZioPart.properties })
-const ZioPut = withoutDefaults(ZioInput)
+const ZioPut = Put(ZioInput)
 const ZioPatch = Patch(ZioInput)
 export const Zio = Type.Object({
   url: Url(),

@@ -8,14 +8,14 @@ import type { Actie, Mutation } from '../core/mutate.ts'
 import { invalid } from '../core/problem.ts'
 import { expected } from '../database/rows.ts'
 import { alias } from '../http/documented.ts'
-import { Moment, OptionalText, Patch, Text, Url } from '../http/input.ts'
+import { Moment, OptionalText, Patch, Put, Text, Url } from '../http/input.ts'
 import { link } from '../http/links.ts'
 import { CursorQuery, contains, Page, PageQuery } from '../http/page.ts'
 import { timeZone } from '../lib/day.ts'
 import { closedForNotes, requireWritable, zaakForChange } from './lock.ts'
 import { by, byUrl, findOne, holdOne, type PartRow, paged, sendOne, sendPage } from './part-queries.ts'
 import { ALLEEN_BIJWERKEN, access, LEZEN } from './rights.ts'
-import { Params, withoutDefaults } from './zaak/columns.ts'
+import { Params } from './zaak/columns.ts'
 
 const Input = Type.Object({
   onderwerp: Text(255, { minLength: 1 }),
@@ -25,7 +25,7 @@ const Input = Type.Object({
   status: Type.Optional(Type.Enum(['concept', 'definitief'], { default: 'concept' })),
   gerelateerdAan: Url(),
 })
-const InputPut = withoutDefaults(Input)
+const InputPut = Put(Input)
 const InputPatch = Patch(Input)
 const Zaaknotitie = Type.Object({
   url: Url(),

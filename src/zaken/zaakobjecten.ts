@@ -12,7 +12,7 @@ import { changesOf, jsonOf, rowOf, sealedJsonOf } from '../database/driver-value
 import { expected, one } from '../database/rows.ts'
 import { merged } from '../http/documented.ts'
 import { ExpandQuery } from '../http/expand.ts'
-import { OptionalText, Patch, Url, Uuid } from '../http/input.ts'
+import { OptionalText, Patch, Put, Url, Uuid } from '../http/input.ts'
 import { link, resolveLink } from '../http/links.ts'
 import { CursorQuery, Page, PageQuery } from '../http/page.ts'
 import { aNummerFault, Part, readPart } from './betrokkenen.ts'
@@ -36,7 +36,7 @@ import { recordBelow } from './records.ts'
 import { access, BIJWERKEN, KOPPELEN, LEZEN, ONTKOPPELEN } from './rights.ts'
 import { requireTypeOfZaak, typeLink } from './types.ts'
 import { rederiveArchivering } from './zaak/archive.ts'
-import { anyObject, NullableReference, OptionalReference, Params, withoutDefaults } from './zaak/columns.ts'
+import { anyObject, NullableReference, OptionalReference, Params } from './zaak/columns.ts'
 import { type ObjectDates, withObjectDates } from './zaak/object-dates.ts'
 
 export const ZaakobjectPart = Type.Object({
@@ -50,7 +50,7 @@ export const ZaakobjectPart = Type.Object({
 })
 export type ZaakobjectPart = Static<typeof ZaakobjectPart>
 const ZaakobjectInput = Type.Object({ zaak: Url(), ...ZaakobjectPart.properties })
-const ZaakobjectPut = withoutDefaults(ZaakobjectInput)
+const ZaakobjectPut = Put(ZaakobjectInput)
 const ZaakobjectPatch = Patch(ZaakobjectInput)
 export const Zaakobject = Type.Object({ url: Url(), uuid: Uuid, ...ZaakobjectInput.properties })
 const Filter = Type.Object({

@@ -63,14 +63,14 @@ t.test('null in optional fields counts as absent, and unlinks the case in a PATC
   t.match(await patch(url, { zaak: null }), { status: 200, body: { zaak: '' } })
 })
 
-t.test('a PUT replaces all but the number, and a PATCH only what it names', async (t) => {
+t.test('a PUT has what is required, and keeps what it does not name, as a PATCH does', async (t) => {
   const besluittype = await givenBesluittype(test)
   const values = { toelichting: 'Oud', vervaldatum: '2025-01-01', vervalreden: 'tijdelijk' }
   const { url, identificatie } = await givenBesluit(test, { besluittype, ...values })
   const patched = await patch(url, { bestuursorgaan: 'Raad' })
   t.match(patched, { status: 200, body: { ...values, identificatie, bestuursorgaan: 'Raad', datum: '2024-03-01' } })
   const put = await test.call('PUT', url, besluitBody(besluittype, { toelichting: 'Nieuw' }))
-  t.match(put, { status: 200, body: { identificatie, toelichting: 'Nieuw', vervaldatum: null, bestuursorgaan: '' } })
+  t.match(put, { status: 200, body: { ...values, identificatie, toelichting: 'Nieuw', bestuursorgaan: 'Raad' } })
   t.same((await test.call('GET', url)).body, put.body)
 })
 

@@ -88,7 +88,14 @@ export function nameSchemas(operations: Operation[]): Schemas {
 function plain(schema: Json, show: (schema: unknown) => unknown): Json {
   const result: Json = {}
   for (const [key, value] of Object.entries(schema)) {
-    if (key === 'x-required' || key === 'x-verbatim' || key === 'x-later' || key === '$id' || key === 'default')
+    if (
+      key === 'x-required' ||
+      key === 'x-verbatim' ||
+      key === 'x-later' ||
+      key === 'x-when-null' ||
+      key === '$id' ||
+      key === 'default'
+    )
       continue
     if (key === 'format') {
       const format = Object.hasOwn(OWN_FORMATS, String(value)) ? OWN_FORMATS[String(value)] : value

@@ -1,6 +1,6 @@
 // The fields of a case, and how they stand in its row.
 import type { Selectable } from 'kysely'
-import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import Type, { type Static } from 'typebox'
 import {
   answerReader,
   answersOf,
@@ -23,6 +23,7 @@ import {
   OptionalDate,
   OptionalText,
   Patch,
+  Put,
   Reference,
   Rsin,
   Text,
@@ -243,20 +244,11 @@ const FIELDS = {
 export const ZaakInput = Type.Object(inputsOf(FIELDS))
 export type ZaakInput = Static<typeof ZaakInput>
 /** What is absent in a PUT keeps its value, as clients of this API know it; only the required fields have to be there. */
-export const ZaakPut = withoutDefaults(ZaakInput)
+export const ZaakPut = Put(ZaakInput)
 export const ZaakPatch = Patch(ZaakInput)
 export type ZaakPatch = Static<typeof ZaakPatch>
 
 export const Zaak = Type.Object({ ...answersOf(FIELDS), _expand: Type.Optional(Type.Object({})) })
-
-/** The same schema, in which what is absent stays absent. */
-export function withoutDefaults<T extends TObject>(schema: T): T {
-  const properties = Object.entries(schema.properties).map(([name, property]) => {
-    const { default: _, ...rest } = property as TSchema & { default?: unknown }
-    return [name, (schema.required as string[] | undefined)?.includes(name) ? rest : Type.Optional(rest as TSchema)]
-  })
-  return Type.Object(Object.fromEntries(properties)) as unknown as T
-}
 
 // ---- the row ----
 

@@ -458,6 +458,20 @@ export const SHARED: Mutant[] = [
     tests: ['test/http/places.test.ts'],
   },
   {
+    what: 'a PUT keeps what it leaves out',
+    file: 'src/http/input.ts',
+    search: "const rest = empty === undefined ? others : { ...others, 'x-when-null': empty }",
+    replace: 'const rest = property',
+    tests: ['test/clients/clients.test.ts'],
+  },
+  {
+    what: 'the log names members of a body that are left out',
+    file: 'src/http/unknown-members.ts',
+    search: 'if (found.size > 0)',
+    replace: 'if (found.size > MOST)',
+    tests: ['test/clients/clients.test.ts'],
+  },
+  {
     what: 'blanks around a text are dropped',
     file: 'src/http/input.ts',
     search: "schema['x-verbatim'] ? value : value.trim()",
