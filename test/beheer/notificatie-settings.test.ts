@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { SETS, schedule } from '../../src/notificaties/backoff.ts'
 import { readSettings } from '../../src/notificaties/settings.ts'
@@ -73,7 +74,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     t.match((await audit())[0], { oud: { timeoutMs: 10_000 }, nieuw: { timeoutMs: 2500, secret: undefined } })
   })
 
-  const delays = () => tab.$$eval('#schema tbody td:nth-of-type(1)', (cells) => cells.map((cell) => cell.textContent))
+  const delays = () => tab.$$eval('#pogingen td:nth-of-type(1)', (cells) => cells.map((cell) => cell.textContent))
 
   t.test('the schedule follows while one types, and what is wrong is said', async (t) => {
     await tab.goto(PAD)
@@ -92,18 +93,51 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
     t.equal((await readSettings(test.app.read)).maxRetries, 7, 'nothing was saved')
   })
 
+  t.test('a dry run says what an outage would come to, while one types and without saving', async (t) => {
+    await sql`update notificatie_settings set mode = 'beide'`
+    const uuid = randomUUID()
+    await sql`insert into abonnement (uuid, callback_url, auth) values (${uuid}, 'https://ontvanger.example/berichten', '')`
+    await sql`insert into delivery_figure (hour, abonnement_id, delivered, retried, failed, counted_until)
+      select now() - interval '10 hours', id, 1000, 0, 0, now() from abonnement`
+    await tab.goto(PAD)
+    const lines = () => tab.$$eval('#proef ~ .tabel tbody tr', (rows) => rows.map((row) => row.textContent?.trim()))
+    t.match(await tab.textContent('#schema'), 'Wat als een ontvanger 63 uur weg is?')
+    t.match(await lines(), [/^Notificatiedienst/, /100.*6\.300.*geen.*nee.*nog niet bekend/s])
+    t.ok(await tab.$(`#schema a[href$="/abonnementen/${uuid}"]`))
+    t.same(await accessibilityFaults(tab), [])
+    await tab.fill('#veld-hours', '400')
+    await tab.fill('#veld-perHour', '1000')
+    await tab.waitForSelector('#schema >> text=400 uur')
+    t.match((await lines())[1], /400\.000.*na 14 d; dan Hervatten/s)
+    await tab.fill('#veld-perHour', '1')
+    await tab.selectOption('#veld-outageCounts', 'alle')
+    await tab.waitForSelector('#schema >> text=gaan vanzelf opnieuw')
+    await tab.fill('#veld-hours', 'lang')
+    await tab.waitForSelector('#schema >> text=Uren weg: vul een geheel getal in')
+    t.equal((await readSettings(test.app.read)).outageCounts, 'extern', 'nothing was saved')
+    const viewer = await asBeheerder(test, 'viewer', { javaScriptEnabled: false, width: 390 })
+    await viewer.tab.goto(PAD)
+    await viewer.tab.fill('#veld-hours', '10')
+    await viewer.tab.click('text=Proef bekijken')
+    t.match(await viewer.tab.textContent('#proef'), '10 uur')
+    t.notOk(await isTooWide(viewer.tab))
+    await sql`delete from delivery_figure`
+    await sql`delete from abonnement`
+    await sql`update notificatie_settings set mode = 'extern'`
+  })
+
   t.test('without script a button shows it, and each documented set is one click away', async (t) => {
     const { tab } = await asBeheerder(test, 'administrator', { javaScriptEnabled: false, width: 320 })
     for (const [name, set] of Object.entries(SETS)) {
       await tab.goto(PAD)
       await tab.click(`button[value=${name}]`)
       t.equal(await tab.inputValue('#veld-backoffMax'), String(set.backoffMax))
-      t.equal((await tab.$$('#schema tbody tr')).length, schedule(set).length + 1)
+      t.equal((await tab.$$('#pogingen tbody tr')).length, schedule(set).length + 1)
     }
     t.equal(await tab.inputValue('#veld-apiRoot'), receiver.root, 'what else stood there stays')
     await tab.fill('#veld-maxRetries', '2')
     await tab.click('button[value=voorbeeld]')
-    t.equal((await tab.$$('#schema tbody tr')).length, 3)
+    t.equal((await tab.$$('#pogingen tbody tr')).length, 3)
     t.equal((await readSettings(test.app.read)).maxRetries, 7)
   })
 
@@ -199,7 +233,7 @@ t.test('the settings of notifications', await needsBrowser(), async (t) => {
   t.test('who may not change them sees them, and is refused by the server', async (t) => {
     const { tab, context, klachten } = await asBeheerder(test, 'viewer', { width: 320 })
     await tab.goto(PAD)
-    t.equal((await tab.$$('main form')).length, 0)
+    t.equal((await tab.$$('main form[method=post]')).length, 0)
     t.match(await tab.textContent('main'), receiver.root)
     t.same(await accessibilityFaults(tab), [])
     t.equal(await isTooWide(tab), false)

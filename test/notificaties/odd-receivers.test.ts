@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { systemActor } from '../../src/core/access.ts'
 import { mutator } from '../../src/core/mutate.ts'
+import { schedule } from '../../src/notificaties/backoff.ts'
+import { dryRun } from '../../src/notificaties/dry-run.ts'
 import { readMissed } from '../../src/nrc/abonnement/missed.ts'
 import { replayMessages } from '../../src/nrc/abonnement/replay.ts'
 import { givenChange } from './given.ts'
@@ -144,6 +146,62 @@ for (const [hours, counts] of [
     },
   )
 }
+
+for (const [name, outageCounts, perHour] of [
+  ['extern', 'extern', 6],
+  ['a', 'alle', 6],
+] as const) {
+  t.test(`${name}, attempts count at ${outageCounts}: the dry run of an outage says what happens then`, async (t) => {
+    const odd = await startOdd(t, [name])
+    const { sql } = odd.test.database
+    const retry = { maxRetries: 3, backoff: 25, backoffMax: 52_000, baseFactor: 4 }
+    await sql`update notificatie_settings set outage_counts = ${outageCounts}, max_retries = 3`
+    odd.answers(() => 503)
+    const end = 2 * 3600
+    for (let at = 0, made = 0; at < end; ) {
+      if (made * (3600 / perHour) <= at) {
+        await givenChange(odd.test)
+        made++
+      }
+      await odd.test.runJobs()
+      const step = Math.min(made * (3600 / perHour), end) - at
+      const [due] = await sql<{ seconds: number | null }[]>`
+        select extract(epoch from min(greatest(a.not_before, case when coalesce(a.failures, 0) < 5 then l.next_attempt_at end)) - now())::float8
+          as seconds from delivery l left join abonnement a on a.id = l.abonnement_id where l.status = 'gepland'`
+      const seconds = Math.min(step, Math.max(1, Math.ceil(due!.seconds ?? step)))
+      await pass(odd, seconds)
+      at += seconds
+    }
+    const settings = { ...retry, outageCounts, blockAfterHours: 336, blockFromCount: 100_000, daysRetained: 30 }
+    const told = dryRun(settings, { isExternal: name === 'extern', rate: perHour / 3600, speed: 1 }, end)
+    const [real] = await sql<{ failed: number; waiting: number }[]>`
+      select count(*) filter (where status = 'mislukt')::int as failed, count(*)::int as waiting from delivery`
+    t.equal(real!.waiting, told.made)
+    t.ok(Math.abs(real!.failed - told.failed) <= 1, `${real!.failed} failed, ${told.failed} by the dry run`)
+    t.ok(told.failed > 0)
+  })
+}
+
+t.test('the dry run of an outage says when an abonnement is blocked, and how long catching up takes', async (t) => {
+  const settings = {
+    ...{ maxRetries: 7, backoff: 25, backoffMax: 52_000, baseFactor: 4 },
+    ...{ outageCounts: 'extern' as const, blockAfterHours: 336, blockFromCount: 100_000, daysRetained: 30 },
+  }
+  const hour = 3600
+  const run = (rate: number, hours: number, speed: number | null, isExternal = false) =>
+    dryRun(settings, { isExternal, rate: rate / hour, speed }, hours * hour)
+  t.match(run(100, 63, 10), { made: 6300, failed: 0, blockedAfter: null, lost: 0 })
+  const { caughtUp } = run(100, 63, 10)
+  t.ok(caughtUp! > 300 + 630 && caughtUp! < 300 + 640, `a last probe, and then ten in a second: ${caughtUp}`)
+  t.match(run(10_000, 63, 10), { made: 630_000, blockedAfter: 10 * hour })
+  t.match(run(1, 400, 10), { blockedAfter: 336 * hour, lost: 0 })
+  t.match(run(1, 1000, 10), { blockedAfter: 336 * hour, lost: 0 }, 'what waits is kept, and of what was missed 30 days')
+  t.match(run(1, 1100, 10), { lost: 1100 - 720 - 336 })
+  t.equal(run(36_000, 1, 10).caughtUp, Infinity, 'no more than what comes')
+  t.equal(run(1, 1, null).caughtUp, null)
+  const total = schedule(settings).at(-1)!.at
+  t.equal(run(100, 63, 10, true).failed, Math.floor(100 * (63 - total / hour)), 'by the schedule of the settings')
+})
 
 t.test(
   'after an outage it is known what a receiver missed: what failed, what came too early, and what late',

@@ -22,6 +22,7 @@ import { type FormFaults, type FormValues, formFaultsOf, throwFormFaults } from 
 import { redirectWith } from '../frame/page.ts'
 import { localeOf, t, words } from '../language/language.ts'
 import { STAGE_WORDS, stepsOf } from './notificatie-labels.ts'
+import { outageLines } from './outage.ts'
 
 const PATH = '/configuratie/notificaties'
 const title = () => t('Notificatiescomponentconfiguratie')
@@ -32,6 +33,10 @@ type RetryFields = Pick<NotificationSettings, 'maxRetries' | 'backoff' | 'backof
 type Values = Record<(typeof FIELD_NAMES)[number], string>
 const RETRY_NAMES = ['maxRetries', 'backoffSoort', 'backoff', 'backoffMax', 'baseFactor'] as const
 const FIELD_NAMES = ['apiRoot', 'clientId', 'termijn', 'inOrder', 'outageCounts', ...RETRY_NAMES] as const
+/** Of the dry run. They are saved nowhere. */
+type Outage = { hours: string; perHour: string }
+/** A weekend: Friday 17:00 to Monday 8:00. */
+const WEEKEND_HOURS = '63'
 const OUTAGE_COUNTS = words({
   extern: 'alleen bij de notificatiedienst',
   alle: 'bij alle ontvangers',
@@ -42,16 +47,18 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
   app.get(PATH, { config: { access: 'beheer', rol: 'viewer' } }, async (request, reply) => {
     const query = request.query as FormValues
     const fields = { ...toFields(await readCurrent(app.read)) }
-    for (const name of RETRY_NAMES) if (query[name] !== undefined) fields[name] = textOf(query, name)
-    return show(reply, fields, {})
+    for (const name of [...RETRY_NAMES, 'outageCounts'] as const)
+      if (query[name] !== undefined) fields[name] = textOf(query, name)
+    return show(reply, fields, {}, outageOf(query))
   })
 
   app.post(PATH, { config: { access: 'beheer', rol: 'administrator' } }, async (request, reply) => {
     const form = (request.body ?? {}) as FormValues
     const fields = Object.fromEntries(FIELD_NAMES.map((name) => [name, textOf(form, name)])) as Values
     const actie = textOf(form, 'actie')
-    if (actie === 'standaard' || actie === 'kort') return show(reply, { ...fields, ...retryFields(SETS[actie]) }, {})
-    if (actie === 'voorbeeld') return show(reply, fields, {})
+    if (actie === 'standaard' || actie === 'kort')
+      return show(reply, { ...fields, ...retryFields(SETS[actie]) }, {}, outageOf(form))
+    if (actie === 'voorbeeld') return show(reply, fields, {}, outageOf(form))
     try {
       const changed = await save(request, fields, textOf(form, 'secret'))
       if (!changed) return redirectWith(request, reply, PATH, t('Er was niets gewijzigd.'), 'info')
@@ -62,7 +69,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
         t('De instellingen zijn opgeslagen. Ze gelden vanaf de volgende poging.'),
       )
     } catch (error) {
-      return show(reply.code(400), fields, formFaultsOf(toProblem(error)))
+      return show(reply.code(400), fields, formFaultsOf(toProblem(error)), outageOf(form))
     }
   })
 
@@ -103,10 +110,13 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
     )
   })
 
-  async function show(reply: FastifyReply, fields: Values, faults: FormFaults) {
+  async function show(reply: FastifyReply, fields: Values, faults: FormFaults, outage: Outage) {
     const fault: FormFaults = {}
     const retry = readRetry(fields, fault)
     const [now, pause] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
+    const mode = await readModus(app.read)
+    const receivers = { external: mode !== 'ingebouwd' && now.dienst !== null, subscribers: mode !== 'extern' }
+    const dryRun = Object.keys(fault).length === 0 && (await outageOutcome(fields, retry, outage, receivers))
     const test = await latest<{ stappen: Stage[] }>('testbericht-versturen')
     const kanalen = await latest<{ kanalen: { naam: string; gelukt: boolean; reden: string }[] }>('kanalen-registreren')
     return reply.page('notificatie-settings', {
@@ -116,7 +126,9 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
       faults,
       hasSecret: now.dienst?.hasSecret ?? false,
       hasService: now.dienst !== null,
-      mode: await readModus(app.read),
+      mode,
+      outage,
+      dryRun,
       scheduleFaults: Object.values(fault),
       schema: Object.keys(fault).length === 0 ? schema(retry) : [],
       pause,
@@ -124,6 +136,35 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
       kanalen: kanalen && { ...kanalen, kanalen: kanalen.nieuw.kanalen },
       withoutAddress: app.parts.config.publicUrl === undefined,
     })
+  }
+
+  /** The dry run of an outage, by the fields as they stand in the form. */
+  async function outageOutcome(
+    fields: Values,
+    retry: RetryFields,
+    outage: Outage,
+    { external, subscribers }: { external: boolean; subscribers: boolean },
+  ) {
+    const faults: FormFaults = {}
+    const hours = readNumber(outage.hours, { min: 1, max: 1440 }, 'hours', faults)
+    const perHour =
+      outage.perHour === ''
+        ? undefined
+        : readNumber(outage.perHour, { min: 0, max: 10_000_000, decimalen: true }, 'perHour', faults)
+    const outageCounts = fields.outageCounts as NotificationSettings['outageCounts']
+    if (!(outageCounts in OUTAGE_COUNTS) || Object.keys(faults).length > 0)
+      return { faults: Object.values(faults), hours, lines: [] }
+    const limits = await app.read
+      .selectFrom('notificatieSettings')
+      .select(['blockAfterHours', 'blockFromCount'])
+      .executeTakeFirstOrThrow()
+    const { notificationDaysRetained: daysRetained, notificationsConcurrency } = app.parts.config
+    const lines = await outageLines(
+      app.read,
+      { ...retry, ...limits, outageCounts, daysRetained },
+      { hours, perHour, external: external ? notificationsConcurrency : undefined, subscribers },
+    )
+    return { faults: [], hours, lines }
   }
 
   /** What the last test or registration came to: its audit record tells. */
@@ -295,6 +336,8 @@ const NAMES: Record<string, string> = words({
   backoffMax: 'Notification delivery retry backoff max',
   baseFactor: 'Notification delivery base factor',
   termijn: 'Termijn',
+  hours: 'Uren weg',
+  perHour: 'Berichten per uur',
 })
 
 function readNumber(
@@ -334,6 +377,11 @@ function schema(retry: RetryFields): { poging: number; wacht: number; na: number
     moment: new Date(Date.now() + at * 1000).toISOString(),
   }))
 }
+
+const outageOf = (form: FormValues): Outage => ({
+  hours: textOf(form, 'hours') || WEEKEND_HOURS,
+  perHour: textOf(form, 'perHour'),
+})
 
 function textOf(form: FormValues, name: string): string {
   return String([form[name]].flat().at(-1) ?? '').trim()

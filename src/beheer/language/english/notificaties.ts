@@ -1,5 +1,37 @@
 // Notifications, channels and their settings.
 export const notificaties: Record<string, string> = {
+  'Proef: een ontvanger is een tijd weg': 'Dry run: a receiver is away for a while',
+  'Uren weg': 'Hours away',
+  'Berichten per uur': 'Messages per hour',
+  'Een weekend, van vrijdag 17.00 tot maandag 8.00 uur, is 63 uur. De uitkomst staat onder het schema; hiervan wordt niets bewaard.':
+    'A weekend, from Friday 17:00 to Monday 8:00, is 63 hours. The outcome stands below the schedule; nothing of this is saved.',
+  'Voor de proef onder het schema. Een weekend, van vrijdag 17.00 tot maandag 8.00 uur, is 63 uur.':
+    'For the dry run below the schedule. A weekend, from Friday 17:00 to Monday 8:00, is 63 hours.',
+  'Leeg: zo veel als elke ontvanger de laatste 7 dagen gemiddeld kreeg.':
+    'Empty: as many as each receiver got on average in the last 7 days.',
+  'Schema en proef bekijken': 'View schedule and dry run',
+  'Proef bekijken': 'View dry run',
+  'Wat als een ontvanger {1} uur weg is?': 'What if a receiver is away for {1} hours?',
+  'Deze proef kan niet worden getoond.': 'This dry run cannot be shown.',
+  'Er zijn nog geen ontvangers.': 'There are no receivers yet.',
+  'Als de ontvanger {1} uur niets aanneemt, met deze instellingen':
+    'When the receiver accepts nothing for {1} hours, with these settings',
+  'Intussen gemaakt': 'Made meanwhile',
+  Mislukken: 'Fail',
+  'Weer bij': 'Caught up',
+  'Een schatting, van de ontvangers die het meest krijgen. Geteld vanaf zijn terugkomst, met de duur van zijn laatste leveringen. Wanneer een abonnement wordt geblokkeerd staat bij':
+    'An estimate, of the receivers that get most. Counted from its return, with the duration of its last deliveries. When a subscription is blocked is set at',
+  Notificatiedienst: 'Notification service',
+  'Haalt op': 'Fetches',
+  '{1}: u verstuurt ze opnieuw': '{1}: you send them again',
+  '{1}: gaan vanzelf opnieuw': '{1}: sent again by themselves',
+  'na {1}; dan Hervatten': 'after {1}; then Resume',
+  '. Niet meer bewaard: {1}': '. No longer kept: {1}',
+  'als hij heeft opgehaald': 'when it has fetched',
+  meteen: 'at once',
+  'nog niet bekend': 'not known yet',
+  'nooit: er komt meer dan hij aanneemt': 'never: more comes than it accepts',
+  'binnen {1}': 'within {1}',
   'Geen ontvanger': 'No receiver',
   'Pogingen tellen tijdens een storing': 'Attempts count during an outage',
   'alleen bij de notificatiedienst': 'at the notifications service only',
@@ -39,7 +71,6 @@ export const notificaties: Record<string, string> = {
   'Notification delivery retry backoff': 'Notification delivery retry backoff',
   'Hoe lang er tussen de pogingen zit. Met een getal is de wachttijd: getal × base factor tot de macht van het aantal herhalingen dat al is gedaan.':
     'How much time there is between the attempts. With a number the wait is: number × base factor to the power of the number of repeats done so far.',
-  'Schema bekijken': 'View schedule',
   'Standaard invullen (7, 25, 52000, 4)': 'Fill in the default (7, 25, 52000, 4)',
   'Korte set invullen (5, 3, 48, 2)': 'Fill in the short set (5, 3, 48, 2)',
   'Opslaan geldt ook voor berichten die al wachten, vanaf hun volgende poging. Alleen de knop Opslaan bewaart iets.':
