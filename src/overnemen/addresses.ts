@@ -1,6 +1,7 @@
 // The old installation names itself in its own data: in relations, in texts that are URLs, in marks. What begins with one of
 // its addresses is what it was there for us now; all other URLs stay as they are.
 import { isUuid } from '../lib/uuid.ts'
+import { type Roots, rootedPath } from './api/roots.ts'
 import type { Kind, Ref, Taken } from './kinds.ts'
 
 export type Addresses = {
@@ -22,8 +23,9 @@ const INSTALLATION = /^([^?#]+?)\/(?:autorisaties|besluiten|catalogi|documenten|
  * @param old beginnings of URLs that somebody confirmed; http and https count as one
  * @param own our address, without slash at the end
  * @param suggested by which the source says it is known; these are counted and stay as they are
+ * @param roots of a source whose APIs do not stand below one address
  */
-export function addresses(old: string[], own: string, suggested: string[] = []): Addresses {
+export function addresses(old: string[], own: string, suggested: string[] = [], roots?: Roots): Addresses {
   const clean = (urls: string[]) =>
     [...new Set(urls.map((url) => bare(url).replace(/\/+$/, '').toLowerCase()))].filter(Boolean)
   const ours = bare(own).toLowerCase()
@@ -37,6 +39,12 @@ export function addresses(old: string[], own: string, suggested: string[] = []):
     }
     const restOf = (text: string, kind?: string, field?: string): string | undefined => {
       if (!text.startsWith('http')) return undefined
+      const path = rootedPath(roots, text)
+      if (path !== undefined) {
+        const [, name = ''] = path.split('/')
+        count(bare(roots?.[name] ?? ''), true, kind, field)
+        return path
+      }
       const url = bare(text)
       const start = starts.find((one) => startsWith(url, one))
       if (start !== undefined) {

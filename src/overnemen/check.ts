@@ -162,7 +162,7 @@ export async function checkTakeover(
     await connection`set statement_timeout = 0`
     await connection`delete from takeover_remark where takeover_id = ${takeover.id} and outcome = 'verschil'`
     await connection`create temporary table seen (kind text, uuid uuid, place bigint generated always as identity)`
-    const old = addresses(oldAddresses(takeover), takeover.settings.eigenUrl)
+    const old = addresses(oldAddresses(takeover), takeover.settings.eigenUrl, [], takeover.settings.roots)
     // Kinds that were read completely. They belong here as well when the source has none of them.
     const looked = new Set(source.swept)
     for (const step of await source.plan(EVERY_ROUND)) {
@@ -178,7 +178,7 @@ export async function checkTakeover(
           const kind = kindOf(name)
           const ignored: Finding[] = []
           const there = objects.map(({ object }) =>
-            normalise(kind, judgeGeometry(name, adopt(kind, object, old), ignored)),
+            normalise(kind, judgeGeometry(name, adopt(kind, object, old), ignored, takeover.settings.rd)),
           )
           const uuids = there.map(({ uuid }) => uuid)
           const here = await readBack(connection, kind, uuids)
@@ -253,7 +253,12 @@ export async function checkTakeover(
     if (options.answers) {
       const { there, thereUrl, here, perKind } = options.answers
       // The source names itself as it is asked; requests within this process name it localhost.
-      const both = addresses([...oldAddresses(takeover), thereUrl, 'http://localhost'], takeover.settings.eigenUrl)
+      const both = addresses(
+        [...oldAddresses(takeover), thereUrl, 'http://localhost'],
+        takeover.settings.eigenUrl,
+        [],
+        takeover.settings.roots,
+      )
       const found = await compareAnswers(
         connection,
         takeover,

@@ -4,6 +4,7 @@ import { judgeGeometrie } from '../zaken/zaak/geometry.ts'
 import { fieldOf, identificationOf, shownValue } from './data-faults.ts'
 import { type Kind, kindOf, type Taken } from './kinds.ts'
 import { json } from './normalise.ts'
+import { isRd, toDegrees } from './rd.ts'
 import type { Finding } from './source.ts'
 
 /** Whether it is a number of nine digits, other than zero, that passes the test of eleven. */
@@ -51,18 +52,26 @@ export function judge(kind: Kind, object: Taken): Omit<Finding, 'kind' | 'key'>[
   return found
 }
 
-/** The object with its geometry as ours, or without one that is none. */
-export function judgeGeometry(kind: string, object: Taken, findings: Finding[]): Taken {
+/**
+ * The object with its geometry as ours, or without one that is none.
+ * @param rd what becomes of coordinates of the Dutch grid: degrees, or without it no geometry
+ */
+export function judgeGeometry(kind: string, object: Taken, findings: Finding[], rd?: 'omrekenen'): Taken {
   if (kind !== 'zaak' || !object.zaakgeometrie) return object
-  const { geometrie, faults } = judgeGeometrie('zaakgeometrie', object.zaakgeometrie)
-  const about = { kind, key: object.uuid, outcome: 'gemarkeerd' as const, field: 'zaakgeometrie' }
-  const identificatie = identificationOf(kindOf(kind), object)
-  if (faults.length > 0) {
-    const text = 'De geometrie is geen geldige GeoJSON; de zaak is zonder overgenomen.'
-    findings.push({ ...about, identificatie, code: 'geometrie', text })
-  } else if (json(geometrie) !== json(object.zaakgeometrie)) {
-    const text = 'De geometrie heeft een derde dimensie of eigen velden: die gaan niet mee.'
-    findings.push({ ...about, identificatie, code: 'waarde-anders', text })
-  }
+  const given = object.zaakgeometrie
+  const isGrid = isRd(given)
+  const { geometrie, faults } = judgeGeometrie('zaakgeometrie', isGrid && rd ? toDegrees(given) : given)
+  const remark = (code: string, text: string) =>
+    findings.push({
+      ...{ kind, key: object.uuid, outcome: 'gemarkeerd', code, field: 'zaakgeometrie', text },
+      identificatie: identificationOf(kindOf(kind), object),
+      value: shownValue('zaakgeometrie', JSON.stringify(given)),
+    })
+  if (isGrid && faults.length === 0) remark('waarde-anders', 'De geometrie stond in RD, en is omgerekend naar graden.')
+  else if (faults.length > 0)
+    remark('geometrie', isGrid ? RD_LEFT_OUT : 'De geometrie is geen geldige GeoJSON; de zaak is zonder overgenomen.')
+  else if (json(geometrie) !== json(given))
+    remark('waarde-anders', 'De geometrie heeft een derde dimensie of eigen velden: die gaan niet mee.')
   return { ...object, zaakgeometrie: geometrie }
 }
+const RD_LEFT_OUT = 'De geometrie staat in RD; de zaak is zonder overgenomen. Met --rd omrekenen wordt zij graden.'

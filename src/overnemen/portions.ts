@@ -65,10 +65,10 @@ export function portionRunner(parts: PortionParts) {
       await existing?.source.close()
       await existing?.copy?.stop()
       const source = await openSource(parts, takeover)
-      const { eigenUrl } = takeover.settings
+      const { eigenUrl, roots } = takeover.settings
       const copy = openCopy(parts, takeover)
       return {
-        ...{ source, key, addresses: addresses(oldAddresses(takeover), eigenUrl, source.suggestedUrls) },
+        ...{ source, key, addresses: addresses(oldAddresses(takeover), eigenUrl, source.suggestedUrls, roots) },
         ...(copy && { copy }),
       }
     })()
@@ -235,7 +235,7 @@ async function writePortion(
   const options = { ...optionsOf(takeover, parts.box.numbers), last }
   const adopted = portion.objects.map(({ kind, object }) => ({
     kind,
-    object: judgeGeometry(kind, adopt(kindOf(kind), object, addresses), findings),
+    object: judgeGeometry(kind, adopt(kindOf(kind), object, addresses), findings, settings.rd),
   }))
   const counts: Written = await writeObjects(sql, adopted, options, findings)
   const add = (more: Written) => {

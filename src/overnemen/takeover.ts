@@ -8,6 +8,7 @@ import { signal } from '../database/listen.ts'
 import { one } from '../database/rows.ts'
 import { ownAddress } from '../http/links.ts'
 import { enqueue } from '../jobs/queue.ts'
+import type { Roots } from './api/roots.ts'
 import { apiSource } from './api/source.ts'
 import { ownersThatDiffer } from './census.ts'
 import { sinceOf } from './changes.ts'
@@ -39,6 +40,11 @@ export type Settings = {
   clients?: 'apart' | 'samen' | undefined
   /** Where the source answers, when that is not at its own address. */
   via?: string | undefined
+  /** Its APIs, when they do not stand below one address, and where its tokens come from. */
+  roots?: Roots | undefined
+  tokenUrl?: string | undefined
+  /** Coordinates in metres of the Dutch grid (RD, EPSG:28992) become degrees; without it such a geometry is left out. */
+  rd?: 'omrekenen' | undefined
   /** How much is done side by side. */
   naast: number
   /** Requests or rows a second that the source is asked at most, in every process. */
@@ -241,11 +247,13 @@ export async function findTakeover(database: Database, id: number): Promise<Take
 /** Opens the source of a takeover for reading. */
 export async function openSource(parts: TakeoverParts, takeover: Takeover): Promise<Source> {
   const secret = parts.box.open(takeover.secret, takeoverOwner(takeover.uuid))
-  const { naast, tempo, bestanden, bytes, clientId = '', via } = takeover.settings
+  const { naast, tempo, bestanden, bytes, clientId = '', via, roots, tokenUrl } = takeover.settings
   if (takeover.kind === 'api')
     return apiSource({
       url: takeover.source,
       via,
+      roots,
+      tokenUrl,
       clientId,
       secret,
       naast,

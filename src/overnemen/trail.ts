@@ -24,6 +24,8 @@ const AUDIT_COLUMNS: RowColumn[] = [
   { name: 'packed', type: 'bytea' },
 ]
 const PLACE: RowColumn = { name: 'place', type: 'bigint' }
+/** In which order they came: a join may give them back in any. */
+const LINE: RowColumn = { name: 'line', type: 'bigint' }
 /** Takeovers have keys below 0, which is before all lines of our own. Integers of JavaScript end at 2^53: 8,191 takeovers. */
 const PER_TAKEOVER = 2 ** 40
 const MOST_TAKEOVERS = 2 ** 13
@@ -75,13 +77,15 @@ export async function writeAudit(
   const mains = [...new Set(kept.map(({ hoofd_object_uuid }) => String(hoofd_object_uuid)))]
   const ours = new Set<string>()
   for (const kind of MAIN) for (const uuid of await ownUuids(sql, takeoverId, kind, mains)) ours.add(uuid)
-  const theirs = kept.filter(({ hoofd_object_uuid }) => !ours.has(String(hoofd_object_uuid)))
-  const { from, value, parameters } = unnested('r', [...AUDIT_COLUMNS, PLACE], theirs, 2)
+  const theirs = kept
+    .filter(({ hoofd_object_uuid }) => !ours.has(String(hoofd_object_uuid)))
+    .map((row, line): Record<string, unknown> => ({ ...row, line }))
+  const { from, value, parameters } = unnested('r', [...AUDIT_COLUMNS, PLACE, LINE], theirs, 2)
   const added = await sql.unsafe(
     `insert into audit (id, ${AUDIT_COLUMNS.map(({ name }) => name).join(', ')}) overriding system value
      select $1::bigint + coalesce(r.place, nextval(pg_get_serial_sequence('audit', 'id'))), ${AUDIT_COLUMNS.map(value).join(', ')}
      from ${from} where not exists (
-       select from audit a where a.hoofd_object_uuid = r.hoofd_object_uuid and a.uuid = r.uuid) on conflict do nothing`,
+       select from audit a where a.hoofd_object_uuid = r.hoofd_object_uuid and a.uuid = r.uuid) order by r.line on conflict do nothing`,
     [(takeoverId - MOST_TAKEOVERS) * PER_TAKEOVER, ...parameters],
     { prepare: true },
   )

@@ -23,6 +23,9 @@ import {
 import { FAULTS, HEADERS, NOT_MODIFIED, PARAMETERS, RESPONSES, VERSION_HEADER } from './parts.ts'
 import { nameSchemas, type Schemas } from './schemas.ts'
 
+/** The version of the documents. */
+export const NEWEST = '3.1.0'
+
 export const TITLES: Record<string, string> = {
   zaken: 'Zaken API',
   documenten: 'Documenten API',
@@ -45,7 +48,7 @@ export function toDocument(component: string, version: string, all: Operation[])
   const described = schemas.described()
   addExpand(operations, paths, described)
   return {
-    openapi: '3.1.0',
+    openapi: NEWEST,
     info: {
       title: TITLES[component],
       version,

@@ -10,10 +10,10 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../config.ts'
 import { Problem } from '../../core/problem.ts'
 import { inTurn } from '../../lib/in-turn.ts'
-import { TITLES, toDocument } from './document.ts'
+import { NEWEST, TITLES, toDocument } from './document.ts'
 import { type Described, type Json, type Operation, toOperation } from './operation.ts'
 import { serveReference, TRY_PATH } from './pages.ts'
-import { toOpenapi30 } from './version-3-0.ts'
+import { OLDER, toOpenapi30 } from './version-3-0.ts'
 
 /**
  * Remembers the routes that are made from here on. `serve` comes after the last of them: it adds the routes of the
@@ -128,9 +128,12 @@ function serveComponent(
     json: { newest: written(async () => text.newest()), older: written(async () => text.older()) },
     yaml: { newest: written(() => toYaml(text.newest())), older: written(() => toYaml(text.older())) },
   }
-  const documentFor = (request: FastifyRequest, format: 'json' | 'yaml'): Promise<Buffer> => {
+  /** `X-OAS-Version` is what clients of gemma-zds-client look at; those ask for `?v=3`, and read no 3.1. */
+  const documentFor = (request: FastifyRequest, reply: FastifyReply, format: 'json' | 'yaml'): Promise<Buffer> => {
     const { v } = request.query as { v?: unknown }
-    return bytes[format][v === '3' || v === '3.0' || v === '3.0.3' ? 'older' : 'newest'](request.base)
+    const isOlder = v === '3' || v === '3.0' || v === '3.0.3'
+    reply.header('x-oas-version', isOlder ? OLDER : NEWEST)
+    return bytes[format][isOlder ? 'older' : 'newest'](request.base)
   }
 
   const lists = [
@@ -149,12 +152,12 @@ function serveComponent(
     app.get(`${root}${folder}/openapi.json`, options, async (request, reply) =>
       open(reply)
         .type('application/json; charset=utf-8')
-        .send(await documentFor(request, 'json')),
+        .send(await documentFor(request, reply, 'json')),
     )
     app.get(`${root}${folder}/openapi.yaml`, options, async (request, reply) =>
       open(reply)
         .type('application/yaml')
-        .send(await documentFor(request, 'yaml')),
+        .send(await documentFor(request, reply, 'yaml')),
     )
   }
   for (const url of [`${root}/schema`, `${root}/schema/`]) {
@@ -192,7 +195,7 @@ async function serveTrial(app: FastifyInstance, components: string[]): Promise<v
   }))
   await app.register(async (docs) => {
     // The page wants one document of its own; it never shows it, since the list above stands before it.
-    const document = { openapi: '3.1.0', info: { title: 'Zaakstroom', version: packageJson.version }, paths: {} }
+    const document = { openapi: NEWEST, info: { title: 'Zaakstroom', version: packageJson.version }, paths: {} }
     await docs.register(swagger, { mode: 'static', specification: { document: document as never } })
     await docs.register(swaggerUi, {
       routePrefix: TRY_PATH,

@@ -5,11 +5,14 @@ import type { Json } from './operation.ts'
 /** Keys whose values are data of ours, not schemas. */
 const DATA = new Set(['default', 'enum', 'example', 'mapping'])
 
+/** The version of these documents. */
+export const OLDER = '3.0.3'
+
 /** A document of 3.1 as 3.0.3: nullable, no const, nothing beside a $ref, no identifier of the licence. */
 export function toOpenapi30(document: Json): Json {
   const { identifier: _, ...license } = (document.info as { license: Json }).license
   const turned = turn(document) as Json
-  return { ...turned, openapi: '3.0.3', info: { ...(document.info as Json), license } }
+  return { ...turned, openapi: OLDER, info: { ...(document.info as Json), license } }
 }
 
 function turn(value: unknown): unknown {

@@ -5,6 +5,7 @@ import { signToken } from '../../autorisaties/clients.ts'
 import { paced } from '../pace.ts'
 import { SourceUnavailable, UnreadableContents } from '../source.ts'
 import { parsed, textOf } from './answer.ts'
+import { type Roots, rootedUrl } from './roots.ts'
 
 const TRIES = 5
 const HEADERS_MS = 120_000
@@ -14,9 +15,13 @@ const ANSWER_MS = 10 * 60_000
 const DOWNLOAD_MS = 6 * 3_600_000
 /** A page of 500 rows is a few MB. What is larger is asked row by row, as what the source cannot show. */
 const MAX_JSON = 64 * 2 ** 20
+/** Before it ends a token is no longer used: an answer may take that long to begin. */
+const TOKEN_SPARE_S = 30
 
 export type Json = Record<string, unknown>
 export type ApiClient = {
+  /** The address of a path there, as the source names it itself. */
+  urlOf(path: string): string
   /**
    * The answer as JSON; `status` 200, or another that is an answer: 204, 400, 403, 404, 406, 410, 412, 500. What is no JSON, or
    * too much of it, is a 500.
@@ -48,6 +53,10 @@ export function apiClient(options: {
   url: string
   /** Where it is asked, when its own name cannot be reached from here. */
   via?: string | undefined
+  /** Of a source whose APIs do not stand below one address. */
+  roots?: Roots | undefined
+  /** Where tokens come from, by client credentials (RFC 6749, 4.4); without it the client signs its own. */
+  tokenUrl?: string | undefined
   clientId: string
   secret: string
   connections: number
@@ -63,6 +72,35 @@ export function apiClient(options: {
   }
   let opened: ReturnType<typeof open> | undefined
   const wait = paced(options.tempo)
+  const urlOf = (path: string) => rootedUrl(options.roots, path) ?? options.url.replace(/\/+$/, '') + path
+  let issued: { token: string; until: number } | undefined
+
+  /** @throws SourceUnavailable when the issuer gives none */
+  async function tokenOf(): Promise<string> {
+    const { clientId, secret, tokenUrl } = options
+    // A token that we sign ages by its `iat`: each request has its own.
+    if (!tokenUrl) return signToken(clientId, secret, { id: 'overnemen', name: 'Zaakstroom overnemen' })
+    if (issued && performance.now() < issued.until) return issued.token
+    opened ??= open()
+    const { request, agent } = await opened
+    const { statusCode, body } = await request(tokenUrl, {
+      method: 'POST',
+      dispatcher: agent,
+      signal: AbortSignal.timeout(BODY_MS),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: clientId,
+        client_secret: secret,
+      }).toString(),
+    })
+    const answer = (parsed(await textOf(body, MAX_JSON)) ?? {}) as { access_token?: unknown; expires_in?: unknown }
+    if (statusCode !== 200 || typeof answer.access_token !== 'string')
+      throw new SourceUnavailable(`${statusCode}: no token for the client id`)
+    const seconds = Math.max(1, Number(answer.expires_in ?? 60) - TOKEN_SPARE_S)
+    issued = { token: answer.access_token, until: performance.now() + seconds * 1000 }
+    return issued.token
+  }
 
   /** One request, again while the source asks for that or breaks off; `read` takes the answer. */
   async function ask<T>(path: string, ms: number, read: (answer: Dispatcher.ResponseData) => Promise<T>): Promise<T> {
@@ -70,11 +108,10 @@ export function apiClient(options: {
       await wait(1)
       const last = attempt === TRIES
       try {
-        // A token ages by its `iat`: each request has its own.
-        const token = signToken(options.clientId, options.secret, { id: 'overnemen', name: 'Zaakstroom overnemen' })
+        const token = await tokenOf()
         opened ??= open()
         const { request, agent } = await opened
-        const answer = await request(base + path, {
+        const answer = await request(rootedUrl(options.roots, path) ?? base + path, {
           dispatcher: agent,
           signal: AbortSignal.timeout(ms),
           headers: { authorization: `Bearer ${token}`, accept: '*/*', 'accept-crs': 'EPSG:4326', ...host },
@@ -92,6 +129,7 @@ export function apiClient(options: {
   }
 
   return {
+    urlOf,
     get: (path) =>
       ask(path, ANSWER_MS, async ({ statusCode: status, headers, body }) => {
         if (status === 401) {

@@ -19,7 +19,9 @@ import {
 } from '../source.ts'
 import { apiClient, type Json } from './client.ts'
 import { BELOW, LISTS, type ListOf, listOf } from './lists.ts'
+import { unknownMembers } from './members.ts'
 import { rowsPast } from './pages.ts'
+import type { Roots } from './roots.ts'
 import { applicatieFromApi, auditFromApi, documentFromApi, fromApi, uuidIn } from './shape.ts'
 
 const PAGE_SIZE = 500
@@ -49,6 +51,8 @@ export class TooFewRights extends Error {
 type Options = {
   url: string
   via?: string | undefined
+  roots?: Roots | undefined
+  tokenUrl?: string | undefined
   clientId: string
   secret: string
   naast: number
@@ -64,7 +68,6 @@ type Options = {
 
 /** Reads another service of the standard through its APIs. Its connections stay open until `close`. */
 export function apiSource(options: Options): Source {
-  const base = options.url.replace(/\/+$/, '')
   const client = apiClient({ ...options, connections: options.naast * BELOW_AT_ONCE })
 
   async function page(
@@ -237,6 +240,7 @@ export function apiSource(options: Options): Source {
       const within = one.oldestFirst ? (number - 1) * SMALLER + 1 : number * SMALLER
       return readList(one, { ...step, position: `${within}:${size / SMALLER}:${pass}` })
     }
+    faults.push(...unknownMembers(one, rows))
     // Newest first there: read from the end, so that our keys rise as theirs.
     const ordered = one.oldestFirst ? rows : rows.toReversed()
     const following = one.oldestFirst ? number + 1 : number - 1
@@ -316,7 +320,7 @@ export function apiSource(options: Options): Source {
     const next = parents.length < PARENTS ? null : lastOf(parents).uuid
     const portion: Portion = { objects: [], audit, complete, faults, next }
     await inParallel([...parents], BELOW_AT_ONCE, async ({ uuid }) => {
-      const url = encodeURIComponent(`${base}${trail}/${uuid}`)
+      const url = encodeURIComponent(client.urlOf(`${trail}/${uuid}`))
       for (const { kind, path, column } of lists) {
         const { status, body } = await client.get(path(uuid, url))
         const rows = Array.isArray(body) ? body : ((body as { results?: Json[] } | undefined)?.results ?? [])

@@ -265,6 +265,27 @@ export const CRASHES: Mutant[] = [
     tests: ['test/jobs/worker.test.ts'],
   },
   {
+    what: 'lines of an audit trail over the API keep the order of their source',
+    file: 'src/overnemen/trail.ts',
+    search: ' order by r.line on conflict',
+    replace: ' on conflict',
+    tests: ['test/overnemen/elsewhere.test.ts'],
+  },
+  {
+    what: 'a source whose APIs stand apart is one installation',
+    file: 'src/overnemen/addresses.ts',
+    search: 'return path\n',
+    replace: 'return undefined\n',
+    tests: ['test/overnemen/elsewhere.test.ts'],
+  },
+  {
+    what: 'what a source shows beside the standard is told',
+    file: 'src/overnemen/api/members.ts',
+    search: '!known.has(name) && !isEmpty',
+    replace: 'known.has(name) && !isEmpty',
+    tests: ['test/overnemen/elsewhere.test.ts'],
+  },
+  {
     what: 'a portion of a takeover that another worker has written is not written again',
     file: 'src/overnemen/portions.ts',
     search: 'if (!current || current.done_at || current.position !== step.position) return false',
