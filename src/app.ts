@@ -101,7 +101,7 @@ export async function buildApp(given: Parts | ManyParts): Promise<FastifyInstanc
   }
   let stopping = false
   // Thousands of requests may be too late at the same moment.
-  const refused = { base: many ? (own.publicUrl ?? '') : ownAddress(own), log: given.log }
+  const refused = { base: many ? (own.publicUrl ?? '') : ownAddress(own), log: given.log, origins: own.corsOrigins }
   const brokenRequest = inSlices<BrokenRequest>(({ error, socket }) => answerBrokenRequest(error, socket, refused))
   const app = Fastify({
     loggerInstance: given.log as FastifyBaseLogger,

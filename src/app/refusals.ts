@@ -4,7 +4,9 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
 import { Problem, problemBody } from '../core/problem.ts'
+import { headersFor } from '../http/cors.ts'
 import { REQUEST_ID, requestIdOf } from '../telemetry/request-id.ts'
 
 const SECURITY_HEADERS = {
@@ -25,18 +27,30 @@ export function commonHeaders(id: string, base: string): Record<string, string> 
 }
 
 /** Our address where nobody is known to ask, and where to say so. */
-type Refused = { base: string; log: Logger }
-export type BrokenRequest = { error: Error & { code?: string }; socket: Socket }
+type Refused = { base: string; log: Logger; origins: Config['corsOrigins'] }
+export type BrokenRequest = { error: Error & { code?: string; rawPacket?: unknown }; socket: Socket }
 
 /** What the HTTP parser itself refuses never becomes a request; it gets the same kind of answer. */
 export function answerBrokenRequest(error: BrokenRequest['error'], socket: Socket, refused: Refused): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-  answerConnection(socket, new Problem(status, status === 400 ? { code: 'parse_error' } : {}), refused)
+  answerConnection(socket, new Problem(status, status === 400 ? { code: 'parse_error' } : {}), {
+    ...refused,
+    origin: originIn(error.rawPacket),
+  })
 }
 
+/** What a request says of itself that could not be read: the header is looked for in what came last. */
+const originIn = (packet: unknown): string | undefined =>
+  /\r\norigin:[ \t]*([^\s]+)[ \t]*\r\n/i.exec(Buffer.isBuffer(packet) ? packet.toString('latin1') : '')?.[1]
+
 /** Answers on a connection itself, where there is no request, or one that cannot be answered any more, and ends it. */
-export function answerConnection(socket: Socket, problem: Problem, refused: Refused, request?: FastifyRequest): void {
+export function answerConnection(
+  socket: Socket,
+  problem: Problem,
+  refused: Refused & { origin?: string | undefined },
+  request?: FastifyRequest,
+): void {
   const base = request?.base ?? refused.base
   const id = request?.id ?? requestIdOf(undefined)
   const exceptionId = randomUUID()
@@ -45,6 +59,7 @@ export function answerConnection(socket: Socket, problem: Problem, refused: Refu
   const body = JSON.stringify(problemBody(problem, base, `urn:uuid:${exceptionId}`))
   const headers = Object.entries({
     ...commonHeaders(id, base),
+    ...headersFor(refused.origins, request?.headers.origin ?? refused.origin),
     ...problem.headers,
     'content-type': 'application/problem+json',
     'content-length': Buffer.byteLength(body),

@@ -18,6 +18,7 @@ import {
   reached as reachedDocuments,
 } from '../documenten/rights.ts'
 import { readableVerzendingen } from '../documenten/verzendingen.ts'
+import { detail } from '../http/expand.ts'
 import type { Resource } from '../http/links.ts'
 import { sources as customerSources } from '../zaken/customer-relations.ts'
 import { source as klantcontacten } from '../zaken/klantcontacten.ts'
@@ -120,7 +121,8 @@ const ofDocument = (
 ): Kind => ({
   table,
   main: 'enkelvoudiginformatieobject_id',
-  load: async ({ reader, actor, base }, ids) => (await load(reader.db, actor, base, ids)).map(textOf),
+  load: async ({ reader, actor, base }, ids) =>
+    (await load(reader.db, actor, base, ids)).map((found) => textOf({ ...found, resource: detail(found.resource) })),
 })
 
 const documenten: Feed = {
@@ -133,7 +135,7 @@ const documenten: Feed = {
       main: '',
       load: async ({ reader, actor, base }, ids) =>
         (await readableDocuments(reader, actor, ids)).map((row) =>
-          textOf({ id: row.id, uuid: row.uuid, resource: toDocument(row, base) }),
+          textOf({ id: row.id, uuid: row.uuid, resource: detail(toDocument(row, base)) }),
         ),
     },
     gebruiksrechten: ofDocument('gebruiksrecht', readableGebruiksrechten),

@@ -42,6 +42,16 @@ export async function allowOrigins(app: FastifyInstance, config: Config): Promis
   })
 }
 
+/** What an answer on a connection itself carries for a script of this origin, so that it can read why it was refused. */
+export function headersFor(origins: Config['corsOrigins'], origin: string | undefined): Record<string, string> {
+  if (origin === undefined || (origins !== '*' && !origins.includes(origin))) return {}
+  return {
+    'access-control-allow-origin': origins === '*' ? '*' : origin,
+    'access-control-expose-headers': EXPOSED.join(', '),
+    ...(origins !== '*' && { vary: 'Origin' }),
+  }
+}
+
 const isForApi = ({ url }: FastifyRequest) => !/^\/+beheer(?:[/?#]|$)/.test(url)
 /** An OPTIONS that asks nothing is answered like any other method that is not there. */
 const isFromScript = ({ method, headers }: FastifyRequest) =>

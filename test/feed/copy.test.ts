@@ -1,4 +1,5 @@
 // Snapshots, events, and the copy that is kept with them: over HTTP, as another program would.
+import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
@@ -6,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
@@ -25,6 +27,7 @@ import {
   uuidOf,
 } from '../app.ts'
 import { givenBesluit } from '../besluiten/given.ts'
+import { programEnv } from '../program-env.ts'
 import { until } from '../until.ts'
 import { CRS, givenDocument, givenZaak, made, ZAKEN } from '../zaken/given.ts'
 
@@ -32,6 +35,7 @@ const test = await testApp(t)
 const { app, call, database } = test
 await app.listen({ port: 0, host: '127.0.0.1' })
 const ADDRESS = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
 const SNAPSHOTS = `${ZAKEN}/zaken/_snapshots`
 
 const ask = (path: string, headers: Record<string, string> = {}, as = 'beheer') =>
@@ -208,6 +212,55 @@ t.test('changes come as events, which go on where they broke off', async (t) => 
   t.ok(next.delta.prev_id)
   again.stop()
   t.equal((await listen(t, { 'last-event-id': '0badcafe.1.a' })).response.status, 410)
+})
+
+t.test('each event joins on the last one that its reader was given, whatever happens in between', async (t) => {
+  const [mine, others] = [await givenZaaktype(test), await givenZaaktype(test)]
+  const as = await givenClient(test, 'aansluiting', [
+    { component: 'zrc', scopes: ['zaken.lezen'], typeUuid: uuidOf(mine), max: 'openbaar' },
+  ])
+  const { events, stop } = await listen(t, {}, as)
+  const begin = await until('the position', () => events.at(0))
+  for (let n = 0; n < 4; n++) {
+    await givenZaak(test, { zaaktype: others, vertrouwelijkheidaanduiding: 'openbaar' })
+    const { uuid } = await givenZaak(test, { zaaktype: mine, vertrouwelijkheidaanduiding: 'openbaar' })
+    await until('its event', () =>
+      events.some(({ delta }) => delta?.operations.some((one: Json) => one.resource_id === uuid)),
+    )
+  }
+  stop()
+  let last = begin.id
+  for (const { id, delta } of events.slice(1)) {
+    if (delta) t.equal(delta.prev_id, last)
+    last = id
+  }
+  t.ok(events.filter(({ delta }) => delta).length >= 4)
+})
+
+t.test('a copy keeps what its client may read, past all that it may not, and says what it does not keep', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'copy-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  const [mine, others] = [await givenZaaktype(test), await givenZaaktype(test)]
+  const as = await givenClient(test, 'weinig', [
+    { component: 'zrc', scopes: ['zaken.lezen'], typeUuid: uuidOf(mine), max: 'openbaar' },
+  ])
+  const jobs = setInterval(() => void test.runJobs().catch(() => {}), 300)
+  t.teardown(() => clearInterval(jobs))
+  const copied = async () => {
+    const args = [MAIN, 'copy', ADDRESS, '--to', directory, '--client-id', as, '--compare', '--json']
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
+      env: programEnv({ COPY_SECRET: SECRET }),
+    })
+    return { ...JSON.parse(stdout), stderr }
+  }
+  await givenZaak(test, { zaaktype: mine, vertrouwelijkheidaanduiding: 'openbaar' })
+  const first = await copied()
+  t.same(first.found.zaken, { rows: 1, differences: [] })
+  t.same(Object.keys(first.found), ['catalogi', 'zaken'])
+  for (const name of ['documenten', 'besluiten']) t.match(first.stderr, `${name}: not kept`)
+  for (let n = 0; n < 120; n++) await givenZaak(test, { zaaktype: others, vertrouwelijkheidaanduiding: 'openbaar' })
+  await givenZaak(test, { zaaktype: mine, vertrouwelijkheidaanduiding: 'openbaar' })
+  t.same((await copied()).found.zaken, { rows: 2, differences: [] }, 'behind a page of which it sees nothing')
 })
 
 t.test('events end when the rights of their reader change', async (t) => {

@@ -68,9 +68,8 @@ t.test('a change is a delta with the whole new state, and a delete is a tombston
   const zaak = await givenZaak(test)
   const first = await deltasAfter(start, has('create', 'zaak', zaak.url))
   t.equal(first.found[0]!.prev_id, first.from, 'the first delta joins on')
-  const { _expand: _, ...listed } = (
-    await call('GET', `${ZAKEN}/zaken?identificatie=${zaak.identificatie}`, undefined, CRS)
-  ).body.results[0]
+  const [listed] = (await call('GET', `${ZAKEN}/zaken?identificatie=${zaak.identificatie}`, undefined, CRS)).body
+    .results
   t.same(first.operations.find(({ resource_id }) => resource_id === zaak.uuid)!.resource, listed, 'as the list has it')
 
   const rol = made(
@@ -309,12 +308,12 @@ t.test('documents, besluiten and types have their feeds', async (t) => {
   const besluit = await givenBesluit(test)
   const types = await deltasAfter(starts.catalogi, has('create', 'zaaktype', zaaktype), { path: CATALOGI })
   const latest = types.operations.findLast(({ resource_id }) => resource_id === uuidOf(documenttype))!
-  const { _expand: _, ...shown } = (await call('GET', documenttype)).body
+  const shown = (await call('GET', documenttype)).body
   t.same(latest.resource, shown, 'a type whose answer changed by another is told as well')
   const documents = await deltasAfter(starts.documenten, has('create', 'enkelvoudiginformatieobject', document), {
     path: DOCUMENTEN,
   })
-  const { _expand: __, ...read } = (await call('GET', document)).body
+  const read = (await call('GET', document)).body
   t.same(documents.operations.find(({ resource_id }) => resource_id === uuidOf(document))!.resource, read)
   await deltasAfter(starts.besluiten, has('create', 'besluit', besluit.url ?? besluit), { path: BESLUITEN })
 })

@@ -1,4 +1,6 @@
 // Scripts of another origin: who may read an answer, and what a preflight says.
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { testApp } from '../app.ts'
 
@@ -78,6 +80,23 @@ t.test('origins that are named', async (t) => {
     t.equal(broken.statusCode, 400)
     t.match(broken.headers['content-type'], /problem\+json/, 'also with a body that is none')
   })
+})
+
+t.test('a script reads why a connection was refused', async (t) => {
+  const { app } = await testApp(t, { CORS_ALLOWED_ORIGINS: ORIGIN })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as { port: number }
+  const answerTo = async (...headers: string[]) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(['GET / HTTP/1.1', 'host: localhost', ...headers, '', ''].join('\r\n'))
+    return text(socket)
+  }
+  t.match(await answerTo(`Origin: ${ORIGIN}`, 'no header'), `\r\naccess-control-allow-origin: ${ORIGIN}\r\n`)
+  t.notMatch(await answerTo('Origin: https://elders.example', 'no header'), 'access-control')
+  t.match(
+    await answerTo(`Origin: ${ORIGIN}`, `x: ${'x'.repeat(20_000)}`),
+    /^HTTP\/1.1 431[\s\S]*access-control-allow-origin/,
+  )
 })
 
 t.test('* lets every origin in, without credentials', async (t) => {

@@ -19,6 +19,7 @@ import {
   sumCounts,
 } from '../../database/list.ts'
 import { expected } from '../../database/rows.ts'
+import { detail } from '../../http/expand.ts'
 import { Written } from '../../http/stream.ts'
 import { LEZEN, mayDo, reached } from '../rights.ts'
 import { COLUMNS, type Related, toZaak, type ZaakRow } from './columns.ts'
@@ -127,10 +128,12 @@ export async function* readableById(
     if (!isReadable(row)) continue
     const { id, uuid } = row
     if (!row.isLarge && !isLong(row)) {
-      yield { id, uuid, json: JSON.stringify(toZaak(row, base)) }
+      yield { id, uuid, json: JSON.stringify(detail(toZaak(row, base))) }
       continue
     }
-    for await (const one of answersOf(reader.db, [row], base, isReadable, LIMITS.recorded, (found) => found))
+    for await (const one of answersOf(reader.db, [row], base, isReadable, LIMITS.recorded, (found) =>
+      found.map(detail),
+    ))
       yield {
         id,
         uuid,
