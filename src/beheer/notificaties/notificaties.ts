@@ -217,7 +217,7 @@ export function registerNotificaties(app: FastifyInstance): void {
       receivers,
       delivered: receivers.filter(({ isDelivered }) => isDelivered).length,
       canTryNow: deliveries.some(
-        (delivery) => delivery.status === 'gepland' && !delivery.bezig && heldBy(delivery, state) === '',
+        (delivery) => delivery.status === 'gepland' && !delivery.bezig && heldBy(delivery, state).heldBy === '',
       ),
       ...state,
     })
@@ -351,7 +351,7 @@ function receiverInWords(delivery: Delivery, attempts: AttemptRow[], state: Stat
         ? { tone: '', text: t('Vervallen') }
         : stateOf({ ...waits, status: status ?? 'afgeleverd' }),
     last: status === null ? undefined : last,
-    heldBy: heldBy(delivery, state),
+    ...heldBy(delivery, state),
     restsUntil: restsUntil(delivery),
     attempts: [
       ...(bezig && begunAt !== null
@@ -378,20 +378,20 @@ function receiverInWords(delivery: Delivery, attempts: AttemptRow[], state: Stat
   }
 }
 
-/** Why what is planned for a receiver cannot go now, whatever is asked; empty: it can. */
-function heldBy(
-  { abonnementId, status, abonnementStatus, callbackUrl, behind, bezig }: Delivery,
-  state: State,
-): string {
+/** Why what is planned for a receiver cannot go now, whatever is asked (empty: it can), and behind which message. */
+function heldBy(delivery: Delivery, state: State): { heldBy: string; behind: string | null } {
+  const stopped = stoppedBy(delivery, state)
+  const { status, bezig, behind } = delivery
+  if (stopped !== '' || status !== 'gepland' || bezig || behind === null) return { heldBy: stopped, behind: null }
+  return { heldBy: t('Een eerder bericht over hetzelfde object gaat voor.'), behind }
+}
+
+function stoppedBy({ abonnementId, status, abonnementStatus, callbackUrl, bezig }: Delivery, state: State): string {
   if (status !== 'gepland' || bezig) return ''
   if (state.pause !== null) return t('Het versturen is gepauzeerd.')
-  if (abonnementId === EXTERNAL) {
-    if (state.service === null) return t('Er is geen notificatiedienst ingesteld.')
-  } else {
-    if (abonnementStatus !== 'actief') return t('Het abonnement is gepauzeerd, geblokkeerd of opgezegd: hervat het.')
-    if (callbackUrl === '') return t('De ontvanger haalt zijn berichten op.')
-  }
-  return behind === null ? '' : t('Een eerder bericht over hetzelfde object gaat voor.')
+  if (abonnementId === EXTERNAL) return state.service === null ? t('Er is geen notificatiedienst ingesteld.') : ''
+  if (abonnementStatus !== 'actief') return t('Het abonnement is gepauzeerd, geblokkeerd of opgezegd: hervat het.')
+  return callbackUrl === '' ? t('De ontvanger haalt zijn berichten op.') : ''
 }
 
 /** Until when the receiver of what waits is left alone; null: it is not. */

@@ -4,7 +4,7 @@ import type { ReadDb } from '../../database/database.ts'
 import { type DryReceiver, type DryRun, dryRun, type OutageSettings } from '../../notificaties/dry-run.ts'
 import { formatDuration, formatNumber } from '../frame/format.ts'
 import { t } from '../language/language.ts'
-import { masked } from './abonnementen/labels.ts'
+import { nameOf } from './abonnementen/abonnement.ts'
 
 /** Those that get most. */
 const SHOWN = 20
@@ -59,9 +59,9 @@ export async function outageLines(
     // Nobody is called, so nothing fails.
     const outcome = dryRun(isFetched ? { ...settings, outageCounts: 'geen' } : settings, receiver, hours * 3600)
     return {
-      name: row.id === 0 ? t('Notificatiedienst') : isFetched ? t('Haalt op') : masked(row.callbackUrl),
+      name: row.id === 0 ? t('Notificatiedienst') : nameOf(row),
       uuid: row.uuid,
-      perHour: formatNumber(rate),
+      perHour: formatNumber(rate < 10 ? rate : Math.round(rate)),
       ...inWords(outcome, receiver, isFetched),
     }
   })

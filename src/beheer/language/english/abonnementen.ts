@@ -115,8 +115,9 @@ export const abonnementen: Record<string, string> = {
   'Het volgende bericht gaat als proef: {1}.': 'The next message goes as a trial: {1}.',
   'Het eerstvolgende bericht gaat meteen, als proef.': 'The first message goes at once, as a trial.',
   'Wat miste deze ontvanger?': 'What did this receiver miss?',
-  'Wat deze ontvanger miste: berichten die zijn mislukt, berichten die hij eerder kreeg dan een ouder bericht over hetzelfde object, en berichten die meer dan {1} minuten te laat kwamen.':
-    'What this receiver missed: messages that failed, messages that it got before an older one about the same object, and messages that came more than {1} minutes late.',
+  'Berichten die zijn mislukt, die de ontvanger eerder kreeg dan een ouder bericht over hetzelfde object, of die meer dan {1} minuten te laat kwamen.':
+    'Messages that failed, that the receiver got before an older one about the same object, or that came more than {1} minutes late.',
+  'als de proef lukt': 'when the probe succeeds',
   Periode: 'Period',
   'Laatste dag': 'Last day',
   'Laatste 7 dagen': 'Last 7 days',
@@ -124,11 +125,13 @@ export const abonnementen: Record<string, string> = {
   'Kwam voor een ouder bericht': 'Came before an older message',
   'Kwam te laat': 'Came late',
   'In deze periode miste de ontvanger niets.': 'The receiver missed nothing in this period.',
-  '{1} mislukt, {2} voor zijn beurt, {3} te laat.': '{1} failed, {2} before its turn, {3} late.',
+  '{1} mislukt': '{1} failed',
+  '{1} voor zijn beurt': '{1} before its turn',
+  '{1} te laat': '{1} late',
   'Dit zijn de eerste {1}; er zijn er meer.': 'These are the first {1}; there are more.',
-  'Mislukte en voor hun beurt gekomen berichten opnieuw versturen': 'Send again what failed or came before its turn',
-  'Alleen deze gaan opnieuw, op volgorde. Wat te laat kwam heeft de ontvanger al.':
-    'Only these are sent again, in order. What came late the receiver has already.',
+  'Opnieuw versturen wat de ontvanger bij maakt': 'Send again what brings the receiver up to date',
+  'Wat mislukte en wat voor zijn beurt kwam gaat opnieuw, op volgorde. Wat te laat kwam heeft de ontvanger al.':
+    'What failed and what came before its turn is sent again, in order. What came late the receiver has already.',
   'Gemiste berichten': 'Missed messages',
   'Wat er misging': 'What went wrong',
   Aangenomen: 'Accepted',

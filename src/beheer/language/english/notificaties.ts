@@ -22,7 +22,6 @@ export const notificaties: Record<string, string> = {
   'Een schatting, van de ontvangers die het meest krijgen. Geteld vanaf zijn terugkomst, met de duur van zijn laatste leveringen. Wanneer een abonnement wordt geblokkeerd staat bij':
     'An estimate, of the receivers that get most. Counted from its return, with the duration of its last deliveries. When a subscription is blocked is set at',
   Notificatiedienst: 'Notification service',
-  'Haalt op': 'Fetches',
   '{1}: u verstuurt ze opnieuw': '{1}: you send them again',
   '{1}: gaan vanzelf opnieuw': '{1}: sent again by themselves',
   'na {1}; dan Hervatten': 'after {1}; then Resume',

@@ -15,10 +15,20 @@ const SHOWN = 500
 const MOST = 5_000
 const PERIODS = words({ 1: 'Laatste dag', 7: 'Laatste 7 dagen', 30: 'Laatste 30 dagen' })
 const HOW = words({ failed: 'Mislukt', order: 'Kwam voor een ouder bericht', late: 'Kwam te laat' })
+const TONES = { failed: 'fout', order: 'let-op', late: 'bezig' } as const
 
 const daysOf = (values: FormValues): number => {
   const days = Number(values.dagen)
   return Object.hasOwn(PERIODS, String(days)) ? days : 7
+}
+
+function summaryOf({ failed, order, late }: Record<'failed' | 'order' | 'late', number>): string {
+  const parts = [
+    failed > 0 && t`${formatNumber(failed)} mislukt`,
+    order > 0 && t`${formatNumber(order)} voor zijn beurt`,
+    late > 0 && t`${formatNumber(late)} te laat`,
+  ].filter((part) => part !== false)
+  return `${parts.join(', ')}.`
 }
 
 export function registerMissed(app: FastifyInstance): void {
@@ -28,6 +38,7 @@ export function registerMissed(app: FastifyInstance): void {
     const missed = await readMissed(app.read, abonnement.id, days, SHOWN + 1)
     const rows = missed.slice(0, SHOWN)
     const count = (how: string) => rows.filter((row) => row.how === how).length
+    const counts = { failed: count('failed'), order: count('order'), late: count('late') }
     return reply.page('abonnement-missed', {
       title: t('Wat miste deze ontvanger?'),
       breadcrumbs: breadcrumbsOf(abonnement),
@@ -35,8 +46,9 @@ export function registerMissed(app: FastifyInstance): void {
       days,
       periods: Object.entries(PERIODS),
       lateMinutes: LATE_MINUTES,
-      rows: rows.map((row) => ({ ...row, ...messageInWords(row), text: HOW[row.how] })),
-      counts: { failed: count('failed'), order: count('order'), late: count('late') },
+      rows: rows.map((row) => ({ ...row, ...messageInWords(row), text: HOW[row.how], tone: TONES[row.how] })),
+      counts,
+      summary: summaryOf(counts),
       more: missed.length > SHOWN,
     })
   })
