@@ -71,4 +71,16 @@ select describe('import_row', 'Rows of uploaded files, as they came.',
   'import_id', 'The import; below zero the draft that received them (rows_id of import).');
 comment on table import_draft_row is 'Rows of files that a program of 1.0.0 received to be looked at.';
 
+create table import_receipt (
+  import_id bigint primary key references import on delete cascade,
+  position integer not null default 0, documents integer not null default 0, bytes bigint not null default 0,
+  gone integer not null default 0, damaged integer not null default 0, faults jsonb not null default '[]', hash bytea not null default '',
+  created_at timestamptz not null default now(), ended_at timestamptz, jws text
+);
+select describe('import_receipt', 'What was found when each copy that an import stored was read once more, after its end.',
+  'position', 'The last row whose copy was read.', 'documents', 'Copies that are what their source was.', 'bytes', 'Size of these.',
+  'gone', 'Documents that were deleted since.', 'damaged', 'Copies that are not what their source was, or are missing.',
+  'faults', 'The first hundred of those.', 'hash', 'Chain over the sums of all copies (src/documenten/import/receipt.ts).',
+  'ended_at', 'When all copies were read.', 'jws', 'The receipt, signed.');
+
 select describe_rest();

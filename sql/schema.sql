@@ -1041,6 +1041,23 @@ CREATE INDEX import_outcome_failed ON import_outcome USING btree (import_id, num
 CREATE INDEX import_outcome_reason ON import_outcome USING btree (import_id, hashtextextended(import_reason(remark), (0)::bigint), number) WHERE (NOT succeeded);
 CREATE TRIGGER count_import_faults AFTER INSERT ON import_outcome REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_import_faults();
 
+-- What was found when each copy that an import stored was read once more, after its end.
+create table import_receipt (
+  bytes bigint not null default 0, -- Size of these.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  damaged integer not null default 0, -- Copies that are not what their source was, or are missing.
+  documents integer not null default 0, -- Copies that are what their source was.
+  ended_at timestamp with time zone, -- When all copies were read.
+  faults jsonb not null default '[]'::jsonb, -- The first hundred of those.
+  gone integer not null default 0, -- Documents that were deleted since.
+  hash bytea not null default '\x'::bytea, -- Chain over the sums of all copies (src/documenten/import/receipt.ts).
+  import_id bigint not null, -- The import.
+  jws text, -- The receipt, signed.
+  position integer not null default 0, -- The last row whose copy was read.
+  constraint import_receipt_pkey PRIMARY KEY (import_id),
+  constraint import_receipt_import_id_fkey FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE
+);
+
 -- Rows of uploaded files, as they came.
 create table import_row (
   bytes integer not null generated always as (octet_length((cells)::text)) stored, -- Size of the cells in bytes.

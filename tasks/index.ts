@@ -18,6 +18,7 @@ import { completeRelation } from './complete-relation.ts'
 import { foldCounts } from './fold-counts.ts'
 import { importBatch } from './import-batch.ts'
 import { importDryRun } from './import-dry-run.ts'
+import { importReceipt } from './import-receipt.ts'
 import { makeSnapshots } from './make-snapshot.ts'
 import { removeAbonnementen } from './remove-abonnementen.ts'
 import { removeBytes } from './remove-bytes.ts'
@@ -60,6 +61,7 @@ export function taskList(parts: TaskParts): Tasks {
   return underOrigins({
     'import-batch': importBatch(parts),
     'import-dry-run': importDryRun(parts),
+    'import-receipt': importReceipt(parts),
     'remove-import': removeImport(parts),
     'remove-draft': removeDraft(parts),
     'remove-file': removeFile(parts),

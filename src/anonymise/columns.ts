@@ -181,6 +181,7 @@ export const TABLES: Record<string, Table> = {
 
   import_figure: IMPORTS,
   import_outcome: IMPORTS,
+  import_receipt: IMPORTS,
   import_row: IMPORTS,
   import_shift: IMPORTS,
   informatieobjecttype: types(`informatieobjectcategorie omschrijving omschrijving_generiek trefwoord`),

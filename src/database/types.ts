@@ -2356,6 +2356,53 @@ export interface ImportOverview {
   uuid: string | null;
 }
 
+export interface ImportReceipt {
+  /**
+   * Size of these.
+   */
+  bytes: Generated<number>;
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * Copies that are not what their source was, or are missing.
+   */
+  damaged: Generated<number>;
+  /**
+   * Copies that are what their source was.
+   */
+  documents: Generated<number>;
+  /**
+   * When all copies were read.
+   */
+  endedAt: string | null;
+  /**
+   * The first hundred of those.
+   */
+  faults: Generated<unknown>;
+  /**
+   * Documents that were deleted since.
+   */
+  gone: Generated<number>;
+  /**
+   * Chain over the sums of all copies (src/documenten/import/receipt.ts).
+   */
+  hash: Generated<Buffer>;
+  /**
+   * The import.
+   */
+  importId: number;
+  /**
+   * The receipt, signed.
+   */
+  jws: string | null;
+  /**
+   * The last row whose copy was read.
+   */
+  position: Generated<number>;
+}
+
 export interface ImportRow {
   /**
    * Size of the cells in bytes.
@@ -5644,6 +5691,7 @@ export interface DB {
   importFigure: ImportFigure;
   importOutcome: ImportOutcome;
   importOverview: ImportOverview;
+  importReceipt: ImportReceipt;
   importRow: ImportRow;
   importShift: ImportShift;
   informatieobjecttype: Informatieobjecttype;

@@ -16,6 +16,7 @@ import { createDraftOfRest, listConcepten, requestDryRun } from '../../documente
 import { hasRows, sendReport } from '../../documenten/import/index.ts'
 import { sharedReason } from '../../documenten/import/judge.ts'
 import { ndjsonStream } from '../../documenten/import/ndjson.ts'
+import { footOf, receiptOf } from '../../documenten/import/receipt.ts'
 import { csvStream, reportCharset } from '../../documenten/import/report.ts'
 import { failedRows, type Level, levelPlaces } from '../../documenten/import/report-rows.ts'
 import { cellAt, type ImportRow, importsWithPlace, requireImport, rowsOf } from '../../documenten/import/rows.ts'
@@ -98,6 +99,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       stopped: stoppedText(row),
       canContinue: canContinue(row),
       hasReport: hasRows(row),
+      receipt: hasRows(row) ? await receiptOf(app.read, row) : undefined,
       mayHide: levelOf(request, row.startedBy) !== undefined,
       notImported: row.total - row.succeeded,
       kinds: kinds.slice(0, MAX_KINDS),
@@ -159,9 +161,11 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
 
   app.get('/imports/:uuid/rapport', { config: viewer }, async (request, reply) => {
     const row = await importOfRequest(request)
+    const neutraliseer = queryText(request, 'formules') === 'neutraliseren'
     return sendReport(request, reply, await app.reportReader(), row, {
       toegekend: true,
-      neutraliseer: queryText(request, 'formules') === 'neutraliseren',
+      foot: neutraliseer ? footOf(await receiptOf(app.read, row)) : undefined,
+      neutraliseer,
       level: levelOf(request, row.startedBy),
     })
   })

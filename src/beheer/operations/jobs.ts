@@ -34,6 +34,7 @@ const JOB_WORDS: Record<keyof GraphileWorker.Tasks, string> = words({
   'send-notificaties': 'Notificaties versturen',
   'import-dry-run': 'Een upload proefdraaien',
   'import-batch': 'Deel van een import verwerken',
+  'import-receipt': 'Het bewijs van een import maken',
   'remove-import': 'Verwijderde import opruimen',
   'remove-draft': 'Niet gestarte upload opruimen',
   'remove-file': 'Bestand van een document verwijderen',

@@ -116,6 +116,9 @@ const PORTION = 512 * 1024 // characters
 /** From the row with this number on, so much is added to numbers to get those of the file. */
 export type Shift = { number: number; shift: number }
 
+/** Tells by its cells why a row is passed over: it became a document before, or it is the foot of a report. */
+export type PassesOver = (cells: string[]) => 'imported' | 'foot' | false
+
 /** Rows on their way into the database. The numbers tell what came so far. */
 export type Portions = AsyncIterable<string[]> & {
   /** Rows that were given. */
@@ -137,7 +140,7 @@ export function portionsOf(
     most = Number.POSITIVE_INFINITY,
     firstRow = FIRST_ROW_NUMBER,
     passesOver = () => false,
-  }: { most?: number | undefined; firstRow?: number | undefined; passesOver?: (cells: string[]) => boolean } = {},
+  }: { most?: number | undefined; firstRow?: number | undefined; passesOver?: PassesOver } = {},
 ): Portions {
   const so = { count: 0, emptyRows: 0, passedOver: 0, shifts: [] as Shift[] }
   async function* portions(): AsyncGenerator<string[]> {
@@ -151,8 +154,9 @@ export function portionsOf(
         so.emptyRows++
         continue
       }
-      if (passesOver(cells)) {
-        so.passedOver++
+      const passed = passesOver(cells)
+      if (passed) {
+        if (passed === 'imported') so.passedOver++
         continue
       }
       if (so.count >= most) throw tooManyRows(most)

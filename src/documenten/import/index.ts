@@ -39,6 +39,7 @@ import { dialectOf } from './dialect.ts'
 import { readImportNdjson, reportNdjson } from './ndjson.ts'
 import { passedOverBy } from './passed-over.ts'
 import { openNext } from './progress.ts'
+import { type CopyFault, footOf, receiptOf } from './receipt.ts'
 import { countReceiving, putIntoImport, receiveRows } from './receive.ts'
 import { reportCharset, reportCsv } from './report.ts'
 import { type Level, reportRows } from './report-rows.ts'
@@ -73,6 +74,21 @@ const Status = Type.Object({
     description: 'De plaats in de wachtrij, zolang een andere import voorgaat.',
   }),
 })
+const Bewijs = Type.Object({
+  import: Url(),
+  status: Type.Enum(['bezig', 'klaar']),
+  documents: Type.Integer({ minimum: 0, description: 'Kopieën die gelijk zijn aan hun bron.' }),
+  bytes: Type.Integer({ minimum: 0 }),
+  gone: Type.Integer({ minimum: 0, description: 'Documenten die sindsdien zijn verwijderd.' }),
+  damaged: Type.Integer({ minimum: 0, description: 'Kopieën die anders zijn dan hun bron, of weg.' }),
+  faults: Type.Array(
+    Type.Object({ row: Type.Integer(), document: Type.String(), what: Type.Enum(['missing', 'damaged']) }),
+    { description: 'Daarvan de eerste honderd.' },
+  ),
+  hash: Type.String({ description: 'De keten over alle kopieën, hexadecimaal.' }),
+  checkedOn: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
+  jws: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+})
 const CreateQuery = Type.Object(
   {
     wachten: Type.Optional(
@@ -103,6 +119,7 @@ const ReportQuery = Type.Object({
       description: 'Zet een apostrof voor cellen die een spreadsheet als formule zou uitvoeren.',
     }),
   ),
+  bewijs: Type.Optional(Type.Boolean({ description: 'Zet het bewijs, als het er is, onder het rapport.' })),
   toegekend: Type.Optional(
     Type.Boolean({ description: 'Vul lege uuid- en identificatie-cellen met wat het document kreeg.' }),
   ),
@@ -214,11 +231,38 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
   }
   app.get('/:uuid/report', { config, schema: reportSchema }, async (request, reply) => {
     const row = await requireImport(app.read, request.params.uuid)
+    const receipt = request.query.bewijs ? await receiptOf(app.read, row) : undefined
     return sendReport(request, reply, await app.reportReader(), row, {
+      foot: footOf(receipt),
       toegekend: request.query.toegekend ?? false,
       which: request.query.rijen,
       neutraliseer: request.query.formules === 'neutraliseren',
     })
+  })
+
+  const receiptSchema = {
+    summary: 'Het bewijs van een import',
+    description:
+      'Na het einde wordt elke opgeslagen kopie nog eens gelezen en vergeleken met de som van haar bron. Het bewijs telt ze, en is ondertekend als jws (RFC 7515, EdDSA, met de publieke sleutel in de kop). De hash is een keten: sha256 van de vorige en van de regel “uuid omvang sha256” met een LF, in de volgorde van de rijen. Zolang er nog wordt gelezen is het status bezig, zonder jws. Zonder documenten, en zolang de import loopt, is het 404.',
+    params: Params,
+    response: { 200: Bewijs },
+  }
+  app.get('/:uuid/bewijs', { config, schema: receiptSchema }, async (request) => {
+    const row = await requireImport(app.read, request.params.uuid)
+    const found = hasReport(row) && (await receiptOf(app.read, row))
+    if (!found) throw notFound()
+    return {
+      import: link(request.base, 'import', row.uuid),
+      status: found.endedAt === null ? 'bezig' : 'klaar',
+      documents: found.documents,
+      bytes: found.bytes,
+      gone: found.gone,
+      damaged: found.damaged,
+      faults: found.faults as CopyFault[],
+      hash: found.hash.toString('hex'),
+      checkedOn: found.endedAt,
+      jws: found.jws,
+    } as const
   })
 
   const cancelSchema = {
@@ -329,6 +373,7 @@ export function sendReport(
     neutraliseer: boolean
     which?: 'mislukt' | 'rest' | undefined
     level?: Level | undefined
+    foot?: string | undefined
   },
 ): FastifyReply {
   if (!hasReport(row)) throw notFound()
@@ -340,7 +385,7 @@ export function sendReport(
     return reply
       .type('application/x-ndjson')
       .header('content-disposition', `attachment; filename="report-${row.uuid}.ndjson"`)
-      .send(reportNdjson(header, rows))
+      .send(reportNdjson(header, rows, options.foot))
   return reply
     .type(`text/csv; charset=${reportCharset(dialect)}`)
     .header('content-disposition', `attachment; filename="report-${row.uuid}.csv"`)

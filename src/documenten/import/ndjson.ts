@@ -10,7 +10,7 @@ import { COLUMN_NAMES, type CsvRow, type RowAsDocument, rowToDocument } from './
 import type { ReadFile } from './csv.ts'
 import { CsvError } from './csv-error.ts'
 import type { Dialect } from './dialect.ts'
-import type { ReportLine } from './report.ts'
+import { FOOT, type ReportLine } from './report.ts'
 
 const LINE = 'application/x-ndjson'
 const HEADER = [...COLUMN_NAMES, LINE]
@@ -148,7 +148,7 @@ export function lineToDocument(row: CsvRow, line: string): RowAsDocument | undef
 }
 
 /** The report: each line with `opmerking` and `resultaat` behind its fields, and what the document was given. */
-export function reportNdjson(header: string[], rows: AsyncIterable<ReportLine>): Readable {
+export function reportNdjson(header: string[], rows: AsyncIterable<ReportLine>, foot?: string): Readable {
   const [uuid, identificatie] = [header.indexOf('uuid'), header.indexOf('identificatie')]
   async function* chunks(): AsyncGenerator<Buffer> {
     let text = ''
@@ -165,6 +165,7 @@ export function reportNdjson(header: string[], rows: AsyncIterable<ReportLine>):
         text = ''
       }
     }
+    if (foot !== undefined) text += `${JSON.stringify({ opmerking: foot, resultaat: FOOT })}\n`
     if (text !== '') yield Buffer.from(text)
   }
   return Readable.from(chunks(), { objectMode: false })

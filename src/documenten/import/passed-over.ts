@@ -2,28 +2,31 @@
 import { hash } from 'node:crypto'
 import type { TransactionSql } from 'postgres'
 import { placeOf } from './columns.ts'
+import type { PassesOver } from './csv.ts'
 import { isNdjson } from './ndjson.ts'
-import { IMPORTED, reportColumns } from './report.ts'
+import { FOOT, IMPORTED, reportColumns } from './report.ts'
 
 /** Tells by its cells whether a row of an import is not to be tried: it became a document before. */
 export async function passedOverBy(
   { sql }: { sql: TransactionSql },
   header: string[],
   { restOf }: { restOf: number | null },
-): Promise<(cells: string[]) => boolean> {
+): Promise<PassesOver> {
   const isReported = importedBefore(header)
   if (restOf === null) return isReported
   const isMade = (await madeBy(sql, restOf))(header)
-  return (cells) => isReported(cells) || isMade(cells)
+  return (cells) => isReported(cells) || (isMade(cells) && 'imported')
 }
 
-/** Tells by its cells whether a report says of a row that it was imported. */
-export function importedBefore(header: string[]): (cells: string[]) => boolean {
-  if (isNdjson(header)) return (cells) => resultOf(cells.at(-1) ?? '') === IMPORTED
+/** Tells by its cells whether a report says of a row that it was imported, or is the foot of one. */
+export function importedBefore(header: string[]): PassesOver {
+  if (isNdjson(header)) return (cells) => passedBy(resultOf(cells.at(-1) ?? ''))
   const columns = reportColumns(header)
   if (!columns) return () => false
-  return (cells) => cells[columns.result]?.trim().normalize() === IMPORTED
+  return (cells) => passedBy(cells[columns.result]?.trim().normalize())
 }
+
+const passedBy = (result: unknown) => (result === IMPORTED ? 'imported' : result === FOOT ? 'foot' : false)
 
 function resultOf(line: string): unknown {
   if (!line.includes('"resultaat"')) return undefined

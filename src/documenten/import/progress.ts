@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { isUniqueViolation } from '../../database/error-codes.ts'
 import { enqueue } from '../../jobs/queue.ts'
+import { askReceipt } from './receipt.ts'
 
 /** `rowByRowUntil`: up to this position the rows are handled one at a time, since a batch of them killed its workers. */
 export type Batch = { import: string; start: number; rowByRowUntil?: number }
@@ -43,7 +44,10 @@ export async function advance(trx: Db, id: number, batch: { handled: number; mad
     on conflict (import_id, at) do update set handled = f.handled + excluded.handled, failed = f.failed + excluded.failed`.execute(
     trx,
   )
-  if (status === 'finished') await openNext(trx)
+  if (status === 'finished') {
+    await askReceipt(trx, id)
+    await openNext(trx)
+  }
   return status === 'finished'
 }
 
@@ -57,8 +61,10 @@ export async function stopImport(trx: Db, id: number, reden: string): Promise<vo
       .where('status', 'in', was)
       .returning('id')
       .executeTakeFirst()
-  if (await stop(['pending', 'active'])) await openNext(trx)
-  else await stop(['queued'])
+  if (await stop(['pending', 'active'])) {
+    await askReceipt(trx, id)
+    await openNext(trx)
+  } else await stop(['queued'])
 }
 
 /**

@@ -6,6 +6,8 @@ export type ReportLine = { cells: string[]; opmerking: string; resultaat: string
 /** What the column `resultaat` says. */
 export const IMPORTED = 'Geïmporteerd'
 export const NOT_IMPORTED = 'Niet geïmporteerd'
+/** What it says of the last line, which is no row. */
+export const FOOT = 'Bewijs'
 
 const CHUNK = 64 * 1024
 
@@ -22,7 +24,7 @@ const CHUNK = 64 * 1024
 export function reportCsv(
   header: string[],
   rows: AsyncIterable<ReportLine>,
-  { neutraliseer, dialect }: { neutraliseer: boolean; dialect?: Dialect },
+  { neutraliseer, dialect, foot }: { neutraliseer: boolean; dialect?: Dialect; foot?: string | undefined },
 ): Readable {
   const columns = reportColumns(header)
   async function* records(): AsyncGenerator<string[]> {
@@ -38,6 +40,12 @@ export function reportCsv(
       }
       yield [...cells.slice(0, header.length), ...missing, opmerking, resultaat, ...cells.slice(header.length)]
     }
+    if (foot === undefined) return
+    const empty = header.map(() => '')
+    if (!columns) return yield [...empty, foot, FOOT]
+    empty[columns.remark] = foot
+    empty[columns.result] = FOOT
+    yield empty
   }
   return csvStream(records(), neutraliseer ? neutralizeCell : (text) => text, dialect)
 }

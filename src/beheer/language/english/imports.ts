@@ -301,4 +301,17 @@ export const imports: Record<string, string> = {
     'Add these columns, even if they stay empty, and choose the file again. Nothing has been kept.',
   'Laat elke kolom één keer voorkomen, en kies het bestand opnieuw. Er is niets bewaard.':
     'Have each column occur once, and choose the file again. Nothing has been kept.',
+  Bewijs: 'Receipt',
+  'Elke opgeslagen kopie wordt nog eens gelezen en vergeleken met haar bron. Tot rij {1} is dat gedaan.':
+    'Each stored copy is read once more and compared with its source. That is done up to row {1}.',
+  'kopie is': 'copy is',
+  'kopieën zijn': 'copies are',
+  '{1} {2} beschadigd of weg: rij {3}.': '{1} {2} damaged or missing: row {3}.',
+  'Gelijk aan hun bron': 'Equal to their source',
+  '{1} documenten, {2} bytes': '{1} documents, {2} bytes',
+  'Sindsdien verwijderd': 'Deleted since',
+  Nagekeken: 'Checked',
+  'Hash van alle hashes': 'Hash of all hashes',
+  'Het ondertekende bewijs staat onder aan het rapport voor een spreadsheet, en in de API als':
+    'The signed receipt stands at the foot of the report for a spreadsheet, and in the API as',
 }

@@ -320,6 +320,7 @@ export const operations: Record<string, string> = {
   'Notificaties versturen': 'Send notifications',
   'Een upload proefdraaien': 'Dry run of an upload',
   'Deel van een import verwerken': 'Process part of an import',
+  'Het bewijs van een import maken': 'Make the receipt of an import',
   'Verwijderde import opruimen': 'Clean up a deleted import',
   'Niet gestarte upload opruimen': 'Clean up an upload that was not started',
   'Bestand van een document verwijderen': 'Delete the file of a document',
