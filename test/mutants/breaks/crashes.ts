@@ -140,15 +140,15 @@ export const CRASHES: Mutant[] = [
   {
     what: 'the end of an import opens the one that waits',
     file: 'src/documenten/import/progress.ts',
-    search: "  if (status === 'finished') await openNext(trx)\n",
-    replace: '',
+    search: '    await askReceipt(trx, id)\n    await openNext(trx)\n  }\n',
+    replace: '    await askReceipt(trx, id)\n  }\n',
     tests: ['test/documenten/import-queue.test.ts'],
   },
   {
     what: 'cancelling an import opens the one that waits',
     file: 'src/documenten/import/progress.ts',
-    search: "if (await stop(['pending', 'active'])) await openNext(trx)",
-    replace: "if (await stop(['pending', 'active'])) return",
+    search: '    await openNext(trx)\n  } else await stop',
+    replace: '  } else await stop',
     tests: ['test/documenten/import-queue.test.ts'],
   },
   {
