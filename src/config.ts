@@ -1,7 +1,5 @@
 // The settings: read from the environment, checked once, and passed on as one object. src/config/settings/ has each of them.
-import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type AllowedHosts, readAllowedHosts } from './config/allowed-hosts.ts'
 import {
@@ -11,13 +9,15 @@ import {
   readEnvironment,
   type SettingValues,
 } from './config/environment.ts'
+import { certificatesIn, KINDS } from './config/kinds.ts'
 import type { AzureSettings, S3Settings } from './config/storage.ts'
 import { AddressFault, addressOf, hostUrls, withCertificates } from './database/address.ts'
 import { followPassword } from './database/password-file.ts'
 import { expected } from './database/rows.ts'
-import { schemasOf, withSchema } from './database/schema.ts'
+import { isReservedSchema, schemasOf, withSchema } from './database/schema.ts'
 import { useTimeZone } from './lib/day.ts'
 import { type DataKey, KEY_BYTES, KEY_ID, SECRET_KEY } from './lib/key-ring.ts'
+import { list } from './lib/list.ts'
 
 /** What the program makes of settings that belong together, or that are more than their text. */
 type Composed = {
@@ -95,14 +95,13 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
   if (!dataKeys) faults.push(KEYS_FAULT)
   faults.push(...faultsAmong(given, values))
   const trustProxy = list(values.trustProxy ?? '')
-  if (!trustProxy.every(isAddressRange)) faults.push('TRUST_PROXY must be addresses or CIDR ranges, with commas')
   try {
     useTimeZone(values.timeZone)
   } catch {
     faults.push(`TIME_ZONE must be the name of a time zone, such as Europe/Amsterdam`)
   }
   const ownUrls = list(values.ownUrls ?? '').map((url) => url.replace(/\/+$/, ''))
-  if (!ownUrls.every((url) => /^https?:\/\/[^/?#]+(\/[^?#]*)?$/.test(url) && URL.canParse(url)))
+  if (!ownUrls.every((url) => /^https?:\/\/[^/?#]+(\/[^?#]*)?$/.test(url) && !KINDS.address(url)))
     faults.push('OWN_URLS must be addresses (https://example.nl/zgw), with commas')
   if (values.tokenEndpoint !== 'off' && !values.publicUrl)
     faults.push('TOKEN_ENDPOINT needs PUBLIC_URL: that is the issuer of its tokens')
@@ -128,7 +127,7 @@ export function readConfig(env: NodeJS.ProcessEnv, required: ('DATABASE_URL' | '
       ? { gebruikersnaam: bootstrapAdmin.gebruikersnaam, wachtwoord: expected(bootstrapAdmin.wachtwoord) }
       : undefined,
     oidc: oidcSettings(values),
-    fsc: fscSettings(values, faults),
+    fsc: fscSettings(values),
     documentenDir: resolve(values.documentenDir ?? `${dataDir}/documenten`),
     s3: s3Settings(values, given),
     azure: azureSettings(values),
@@ -183,7 +182,8 @@ function readAddresses(
   for (const [name, url] of Object.entries(given)) {
     if (url === undefined || !isAddress(url)) continue // the fault is told already
     try {
-      const whole = withSchema(withCertificates(url, databaseTls), databaseSchema)
+      const schema = databaseSchema && !isReservedSchema(databaseSchema) ? databaseSchema : undefined // told already
+      const whole = withSchema(withCertificates(url, databaseTls), schema)
       for (const host of hostUrls(whole)) addressOf(host)
       schemasOf(whole)
       read[name as keyof typeof given] = whole
@@ -244,12 +244,6 @@ export function withStored(
   return { config: { ...config, ...(values as Partial<Config>), listed }, faults }
 }
 
-const list = (text: string): string[] =>
-  text
-    .split(',')
-    .map((one) => one.trim())
-    .filter(Boolean)
-
 const TOGETHER = [
   ['BOOTSTRAP_CLIENT_ID', 'BOOTSTRAP_CLIENT_SECRET'],
   ['BOOTSTRAP_ADMIN_USERNAME', 'BOOTSTRAP_ADMIN_PASSWORD'],
@@ -273,8 +267,6 @@ function faultsAmong(given: Set<string>, values: SettingValues): string[] {
     faults.push('CONTROL_DATABASE_URL goes without DATABASE_URL: each organisation has its own')
   if (given.has('DATABASE_DIRECT_URL') && !given.has('DATABASE_URL'))
     faults.push('DATABASE_DIRECT_URL goes with DATABASE_URL')
-  if (given.has('DATABASE_URL') && given.has('CONTROL_DATABASE_URL'))
-    faults.push('DATABASE_URL and CONTROL_DATABASE_URL do not go together: one organisation, or many')
   if (given.has('DATABASE_READ_URL') && !given.has('DATABASE_URL'))
     faults.push('DATABASE_READ_URL goes with DATABASE_URL')
   if (values.enableCloudEvents && values.cloudEventsProfile === 'nl-gov' && !values.cloudEventsSource)
@@ -299,26 +291,11 @@ function readOrigins(text: string): '*' | string[] | undefined {
   return given.every(isOrigin) ? given.map((one) => new URL(one).origin) : undefined
 }
 
-function isAddressRange(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/')
-  const version = isIP(address)
-  if (version === 0 || rest.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-}
-
-/** Certificates of the file, each as PEM. */
-function fscSettings({ fsc }: SettingValues, faults: string[]): FscSettings | undefined {
+/** The certificates were judged with the settings. */
+function fscSettings({ fsc }: SettingValues): FscSettings | undefined {
   if (!fsc.peerId || !fsc.groupId || !fsc.certificates) return undefined
-  try {
-    const text = readFileSync(fsc.certificates, 'utf8')
-    const certificates = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
-    if (certificates.length > 0 && certificates.every((pem) => new X509Certificate(pem)))
-      return { peerId: fsc.peerId, groupId: fsc.groupId, certificates }
-  } catch {
-    // told below
-  }
-  faults.push('FSC_CERTIFICATES must be a file with certificates (PEM)')
-  return undefined
+  const certificates = certificatesIn(readFileSync(fsc.certificates, 'utf8'))
+  return { peerId: fsc.peerId, groupId: fsc.groupId, certificates }
 }
 
 function oidcSettings({ oidc }: SettingValues): OidcSettings | undefined {

@@ -1,7 +1,9 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { SETTINGS } from '../src/config/environment.ts'
+import { requirePorts } from '../src/cli/ports.ts'
+import { SETTINGS, type Setting } from '../src/config/environment.ts'
+import type { Kind } from '../src/config/kinds.ts'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { openLog } from '../src/telemetry/log.ts'
 
@@ -194,4 +196,114 @@ t.test('CORS_ALLOWED_ORIGINS is origins, as browsers write them, or all', (t) =>
   for (const wrong of ['portaal.example.nl', 'https://a.nl/pad', 'https://a.nl,*', 'https://a.nl,', 'https://a:x'])
     t.match(faultsOf({ CORS_ALLOWED_ORIGINS: wrong }), [/^CORS_ALLOWED_ORIGINS /], wrong)
   t.end()
+})
+
+const WRONG: Record<Kind, string[]> = {
+  address: ['https://a b', 'https://a:99999', 'https://', 'https://[::1', 'ftp://a', 'nergens'],
+  socket: ['tcp://a:99999', 'tcp://a b:1', 'tcp://a:0', 'a:3310'],
+  headers: ['geen', 'naam=%', 'na am=1', 'a=%0d%0ab: 1'],
+  hosts: ['https://a.nl', 'a b', 'a/8/8', '10.0'],
+  ranges: ['0.0.0.0/0', '::/0', '10.0.0.0/33', 'proxy.example'],
+  schema: ['user', 'information_schema', 'pg_catalog', 'Zaken'],
+  directory: ['/proc/x', '/sys/a/b', '/etc/hostname/x'],
+  stylesheet: ['/er/is/niets.css', '/etc'],
+  json: ['/er/is/niets.json', '/etc/hostname'],
+  certificates: ['/er/is/niets.pem', '/etc/hostname'],
+}
+
+/** Wrong values of a setting, by what its schema says of it. */
+function wrongValues(setting: Setting): string[] {
+  const { kind, type, minimum, maximum, must, secret, minLength, maxLength } = setting as Setting & {
+    minLength?: number
+    maxLength?: number
+  }
+  return [
+    ...(kind ? WRONG[kind] : []),
+    ...(setting.enum ? ['iets anders'] : []),
+    ...(type === 'boolean' ? ['misschien'] : []),
+    ...(type === 'integer' || type === 'number' ? ['veel', '1e9', `1${'0'.repeat(30)}`] : []),
+    ...(minimum !== undefined && minimum > 0 ? [String(minimum - 1)] : []),
+    ...(maximum !== undefined ? [String(maximum + 1)] : []),
+    ...(minLength !== undefined && minLength > 1 ? ['x'] : []),
+    ...(maxLength !== undefined ? ['x'.repeat(maxLength + 1)] : []),
+    ...(must && !kind && !secret && 'pattern' in setting ? ['.. ? # !\u0001'] : []),
+  ]
+}
+
+t.test('whatever is wrong with a setting is told at the start, with its name', async (t) => {
+  for (const setting of SETTINGS)
+    for (const value of wrongValues(setting)) {
+      const faults = faultsOf({ [setting.env]: value })
+      t.ok(
+        faults.some((fault) => fault.startsWith(`${setting.env} `)),
+        `${setting.env}=${value.slice(0, 50)}: ${faults.join('; ')}`,
+      )
+    }
+  const together = SETTINGS.flatMap((setting) => {
+    const [value] = wrongValues(setting)
+    return value === undefined ? [] : [[setting.env, value] as const]
+  })
+  const faults = faultsOf(Object.fromEntries(together))
+  for (const [name] of together)
+    t.ok(
+      faults.some((fault) => fault.startsWith(`${name} `)),
+      `${name} among all`,
+    )
+})
+
+t.test('every number has an upper bound', (t) => {
+  for (const { env, type, maximum } of SETTINGS)
+    if (type === 'integer' || type === 'number') t.ok(maximum !== undefined, env)
+  t.end()
+})
+
+t.test('two ports of one process are two, and HOST is of this machine', async (t) => {
+  const ports = (env: Record<string, string>, role: 'api' | 'worker' = 'api') => requirePorts(readConfig(env), role)
+  await ports({ METRICS_PORT: '9090' })
+  await ports({ METRICS_PORT: '8000' }, 'worker')
+  await t.rejects(ports({ METRICS_PORT: '8000' }), /PORT and METRICS_PORT must be two ports/)
+  await t.rejects(
+    ports({ METRICS_PORT: '9090', WORKER_HEALTH_PORT: '9090' }, 'worker'),
+    /WORKER_HEALTH_PORT and METRICS_PORT must be two/,
+  )
+  for (const HOST of ['198.51.100.1', 'er-is-niets.invalid']) await t.rejects(ports({ HOST }), /HOST must be/, HOST)
+})
+
+t.test('every fault that settings can have together is reached', async (t) => {
+  const text = await readFile(new URL('../src/config.ts', import.meta.url), 'utf8')
+  const known = [...text.matchAll(/faults\.push\(\s*(?:'([^']+)'|`([^`]+)`|(KEYS_FAULT))/g)].map(
+    ([, plain, template, name]) => plain ?? template ?? (name as string),
+  )
+  t.ok(known.length >= 15)
+  const CASES: Record<string, string>[] = [
+    { DATA_KEYS: 'geen sleutel' },
+    { TIME_ZONE: 'Europe/Nergens' },
+    { OWN_URLS: 'zaken.example.nl' },
+    { TOKEN_ENDPOINT: 'EdDSA' },
+    { DATABASE_URL: 'postgres://a:b@c/d?sslmode=vreemd' },
+    { CORS_ALLOWED_ORIGINS: 'https://fo/x' },
+    { ALLOWED_PRIVATE_HOSTS: 'a b' },
+    { BOOTSTRAP_CLIENT_ID: 'a' },
+    { SMTP_PASSWORD: 'a' },
+    { CONTROL_DATABASE_URL: 'postgres://a/b', DATABASE_URL: 'postgres://a/b' },
+    { DATABASE_DIRECT_URL: 'postgres://a/b' },
+    { DATABASE_READ_URL: 'postgres://a/b' },
+    { ENABLE_CLOUD_EVENTS: 'true' },
+    { AZURE_CLIENT_SECRET: 'a' },
+    { LOGBOEK_DATAVERWERKINGEN: 'true' },
+    { DOCUMENTEN_API_BACKEND: 'azure_blob_storage' },
+  ]
+  const seen = CASES.flatMap(faultsOf)
+  try {
+    readConfig({}, ['SECRET_KEY'])
+  } catch (error) {
+    seen.push(...(error as ConfigError).faults)
+  }
+  for (const one of known) {
+    const parts = one === 'KEYS_FAULT' ? ['DATA_KEYS must be'] : one.split(/\$\{[^`]*?\}(?=[^}]*(?:\$|$))/)
+    t.ok(
+      seen.some((fault) => parts.every((part) => fault.includes(part))),
+      one,
+    )
+  }
 })

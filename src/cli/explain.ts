@@ -55,6 +55,11 @@ export function explain(error: unknown): { message: string; code: number } {
   const refusal = refusalOf(error)
   if (refusal) return { message: `the database: ${refusal}`, code: EXIT.config }
   if (isConnectionFault(error)) return { message: 'the database cannot be reached', code: EXIT.unavailable }
-  if (code === 'EADDRINUSE') return { message: 'the address is in use: choose another PORT', code: EXIT.failed }
+  if (code === 'EADDRINUSE') return { message: inUse(error as { port?: number }), code: EXIT.failed }
   return { message, code: EXIT.failed }
+}
+
+function inUse({ port }: { port?: number }): string {
+  const names = ['METRICS_PORT', 'WORKER_HEALTH_PORT'].filter((name) => process.env[name]?.trim() === String(port))
+  return `port ${port} is in use: choose another ${names.length > 0 ? names.join(' or ') : 'PORT'}`
 }

@@ -7,6 +7,7 @@ import { filesNeeded, openFilesLimit } from '../lib/open-files.ts'
 import type { Role } from '../operations/metrics-server.ts'
 import { openLog } from '../telemetry/log.ts'
 import { openTracing } from '../telemetry/tracing.ts'
+import { requirePorts } from './ports.ts'
 import type { Running } from './server.ts'
 
 const STOP_LIMIT_MS = 40_000
@@ -24,6 +25,7 @@ export async function runUntilSignal(
   run: (config: Config, log: Logger) => Promise<Running>,
 ): Promise<void> {
   const config = readConfig(process.env, required)
+  await requirePorts(config, role)
   requireOpenFiles(config)
   const log = openLog(config.logLevel)
   process.on('unhandledRejection', (error) => {

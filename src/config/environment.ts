@@ -5,6 +5,7 @@ import { Compile } from 'typebox/schema'
 import { Settings as Typebox } from 'typebox/system'
 import { expected } from '../database/rows.ts'
 import type { InPages } from './in-pages.ts'
+import { KINDS, type Kind } from './kinds.ts'
 import { Settings } from './settings.ts'
 
 /** The settings as the environment has them, with the defaults. */
@@ -18,6 +19,7 @@ export type Setting = {
   description: string
   must?: string
   secret?: boolean
+  kind?: Kind
   alsoRead?: string
   pages?: InPages
   minimum?: number
@@ -53,10 +55,12 @@ export function readEnvironment(env: NodeJS.ProcessEnv): {
 } {
   const faults: string[] = []
   const given = new Set<string>()
+  const texts: { env: string; kind: Kind; text: string }[] = []
   const read = (setting: Setting): unknown => {
     const text = textOf(setting, env, faults)
     if (text === undefined) return setting.default
     given.add(setting.env)
+    if (setting.kind) texts.push({ env: setting.env, kind: setting.kind, text })
     if (setting.type === 'boolean') return BOOLEANS[text.toLowerCase()] ?? text
     if (setting.type === 'number' && /^\d+(\.\d+)?$/.test(text)) return Number(text)
     return setting.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text
@@ -70,6 +74,11 @@ export function readEnvironment(env: NodeJS.ProcessEnv): {
       const setting = settingAt(instancePath)
       faults.push(`${setting.env} ${inWords(setting, keyword, params, message)}`)
     }
+  }
+  for (const { env: name, kind, text } of texts) {
+    if (faults.some((fault) => fault.startsWith(`${name} `))) continue // its pattern tells more
+    const wrong = KINDS[kind](text)
+    if (wrong) faults.push(`${name} ${wrong}`)
   }
   return { values: values as SettingValues, given, faults }
 }

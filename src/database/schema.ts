@@ -6,6 +6,19 @@ import { AddressFault, addressOf } from './address.ts'
 const DEFAULT = 'zaakstroom'
 /** Nothing in it has to be quoted, and the name of the queue beside it is short enough. */
 export const SCHEMA_NAME = '^[a-z_][a-z0-9_]{0,56}$'
+/** Words that may not name a schema without quotes, as `pg_get_keywords()` has them (catcode R and T). */
+const RESERVED = new Set(
+  `all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column concurrently
+   constraint create cross current_catalog current_date current_role current_schema current_time current_timestamp current_user default
+   deferrable desc distinct do else end except false fetch for foreign freeze from full grant group having ilike in initially inner
+   intersect into is isnull join lateral leading left like limit localtime localtimestamp natural not notnull null offset on only or order
+   outer overlaps placing primary references returning right select session_user similar some symmetric system_user table tablesample then
+   to trailing true union unique user using variadic verbose when where window with`.split(/\s+/),
+)
+/** Whether a schema cannot have this name, or is one of PostgreSQL itself. */
+export const isReservedSchema = (name: string): boolean =>
+  RESERVED.has(name) || name === 'information_schema' || name.startsWith('pg_')
+
 const CHOSEN = /(?:-c\s*|--)search_path=((?:\\.|\S)+)/g
 
 /** The schema of the queue beside that of the tables. */
@@ -20,6 +33,10 @@ export function schemasOf(url: string): { own: string; queue: string } {
       .split(',')[0]
       ?.trim()
       .replace(/^"(.*)"$/, '$1') ?? DEFAULT
+  if (isReservedSchema(own))
+    throw new AddressFault(
+      `has a search_path that begins with ${own}: that is a word of SQL, or a schema of PostgreSQL`,
+    )
   if (!new RegExp(SCHEMA_NAME).test(own))
     throw new AddressFault(`has a search_path that begins with ${own}: a schema has lower-case letters, digits and _`)
   return { own, queue: queueOf(own) }

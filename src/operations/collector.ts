@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
-import { readHeaders } from '../telemetry/tracing.ts'
+import { readHeaders } from '../lib/headers.ts'
 
 const SEND_MS = 10_000
 /** Bytes of one request, but for a single span that is larger. */
@@ -63,7 +63,7 @@ type Span = { line: number; json: string }
 /** What takes lines: the settings say where it is. */
 export function openCollector(config: Config): { send: Send; check(): Promise<void> } {
   const url = `${(config.logboekEndpoint ?? '').replace(/\/$/, '')}/v1/traces`
-  const headers = { ...readHeaders(config.logboekHeaders), 'content-type': 'application/json' }
+  const headers = { ...readHeaders(config.logboekHeaders ?? ''), 'content-type': 'application/json' }
   const attributes = attributesOf({
     'service.name': config.otelServiceName,
     'service.version': packageJson.version,

@@ -8,6 +8,7 @@ import type { Context, Span, SpanKind, Tracer } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import packageJson from '../../package.json' with { type: 'json' }
+import { readHeaders } from '../lib/headers.ts'
 import { loadOptional } from '../lib/optional-package.ts'
 import { currentOrganisation } from './current-organisation.ts'
 import { currentOf, currentRequest } from './current-request.ts'
@@ -57,7 +58,7 @@ export async function openTracing(
   )
   const exporter = new OTLPTraceExporter({
     url: `${otelEndpoint.replace(/\/$/, '')}/v1/traces`,
-    headers: readHeaders(otelHeaders),
+    headers: readHeaders(otelHeaders ?? '') ?? {},
     timeoutMillis: 5000,
   })
   let told = Number.NEGATIVE_INFINITY
@@ -92,16 +93,6 @@ export async function openTracing(
       clearTimeout(timer)
     },
   }
-}
-
-/** As in OTEL_EXPORTER_OTLP_HEADERS: `name=value` with commas, percent-encoded. */
-export function readHeaders(text = ''): Record<string, string> {
-  return Object.fromEntries(
-    text.split(',').flatMap((one) => {
-      const [name, ...value] = one.split('=')
-      return name?.trim() && value.length > 0 ? [[name.trim(), decodeURIComponent(value.join('=').trim())]] : []
-    }),
-  )
 }
 
 type Kind = keyof typeof SpanKind

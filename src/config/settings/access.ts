@@ -64,6 +64,7 @@ export const ACCESS = {
     css: Type.Optional(
       Type.String({
         env: 'BEHEER_THEME_CSS',
+        kind: 'stylesheet',
         minLength: 1,
         description: 'stylesheet with the NL Design System tokens of the municipality',
       }),
@@ -96,6 +97,7 @@ export const ACCESS = {
     url: Type.Optional(
       Type.String({
         env: 'API_CONTACT_URL',
+        kind: 'address',
         must: 'begin with https:// or http://, and have no spaces',
         pattern: '^https?://[^\\s]+$',
         description: 'their page; unset: our page of the APIs',
@@ -117,6 +119,7 @@ export const ACCESS = {
     issuer: Type.Optional(
       Type.String({
         env: 'OIDC_ISSUER',
+        kind: 'address',
         must: 'begin with https:// or http://, and have no ? and no #',
         pattern: '^https?://[^?#]+$',
         description: 'OpenID Connect provider for the administration pages',
@@ -173,6 +176,7 @@ export const ACCESS = {
     env: 'JWT_EXPIRY',
     default: 3600,
     minimum: 1,
+    maximum: 31_622_400,
     description: 'seconds that a token lives after iat',
     ...pages({
       group: 'Toegang tot de API’s',
@@ -185,6 +189,7 @@ export const ACCESS = {
     alsoRead: 'TIME_LEEWAY',
     default: 0,
     minimum: 0,
+    maximum: 86_400,
     description: 'seconds of clock difference that are forgiven',
     ...pages({
       group: 'Toegang tot de API’s',
@@ -225,6 +230,7 @@ export const ACCESS = {
     certificates: Type.Optional(
       Type.String({
         env: 'FSC_CERTIFICATES',
+        kind: 'certificates',
         minLength: 1,
         description: 'file (PEM) with the certificates that our FSC Manager signs tokens with; read at the start',
       }),

@@ -77,6 +77,7 @@ export const ALERTS = {
   alertWebhookUrl: Type.Optional(
     Type.String({
       env: 'ALERT_WEBHOOK_URL',
+      kind: 'address',
       secret: true,
       must: 'begin with https:// or http://, and have no # and no @',
       pattern: '^https?://[^#@\\s]+$',

@@ -5,6 +5,7 @@ import { pages } from '../in-pages.ts'
 const proxy = (env: string, description: string) =>
   Type.String({
     env,
+    kind: 'address',
     secret: true,
     must: 'begin with http:// or https://, and be a host and port, perhaps with a name and password',
     pattern: '^https?://[^/?#]+/?$',
@@ -19,6 +20,7 @@ export const BACKGROUND = {
     https: Type.Optional(proxy('HTTPS_PROXY', 'proxy for those over https; unset: that of HTTP_PROXY')),
     except: Type.String({
       env: 'NO_PROXY',
+      kind: 'hosts',
       default: '',
       description: 'hosts and domains, with commas, that are called without a proxy',
     }),
@@ -51,6 +53,7 @@ export const BACKGROUND = {
     apiRoot: Type.Optional(
       Type.String({
         env: 'NOTIFICATIONS_API_ROOT',
+        kind: 'address',
         must: 'begin with https:// or http:// and end in a slash, and have no ?, no # and no @',
         pattern: '^https?://[^/?#@]+/([^?#]*/)?$',
         description: 'notifications service, ending in a slash; fills the settings at a first start',
@@ -67,6 +70,7 @@ export const BACKGROUND = {
     Type.Integer({
       env: 'ABONNEMENTEN_MAX',
       minimum: 0,
+      maximum: 1_000_000,
       description: 'abonnementen that there may be; unset: as many as each application may have',
     }),
   ),
@@ -129,6 +133,7 @@ export const BACKGROUND = {
   ),
   notificatiesHttpHosts: Type.String({
     env: 'NOTIFICATIES_HTTP_HOSTS',
+    kind: 'hosts',
     default: '',
     description: 'hosts, with commas, whose callbacks may begin with http://; * for all. Loopback always may',
     ...pages({
@@ -217,6 +222,7 @@ export const BACKGROUND = {
   selectielijstApiRoot: Type.Optional(
     Type.String({
       env: 'SELECTIELIJST_API_ROOT',
+      kind: 'address',
       must: 'begin with https:// or http:// and end in a slash, and have no ?, no # and no @',
       pattern: '^https?://[^/?#@]+/([^?#]*/)?$',
       description:
@@ -232,6 +238,7 @@ export const BACKGROUND = {
   selectielijstBestand: Type.Optional(
     Type.String({
       env: 'SELECTIELIJST_BESTAND',
+      kind: 'json',
       minLength: 1,
       description: 'JSON file with answers of the selectielijst, looked in first',
     }),

@@ -7,6 +7,7 @@ export const DOCUMENTEN = {
   documentenDir: Type.Optional(
     Type.String({
       env: 'DOCUMENTEN_DIR',
+      kind: 'directory',
       minLength: 1,
       description: 'directory of the stored files; default DATA_DIR/documenten',
     }),
@@ -33,12 +34,14 @@ export const DOCUMENTEN = {
     Type.Integer({
       env: 'STORAGE_MAX_BYTES',
       minimum: 0,
+      maximum: 2 ** 53 - 1,
       description: 'bytes that the contents of all documents may take together; unset: as many as the storage holds',
     }),
   ),
   clamdUrl: Type.Optional(
     Type.String({
       env: 'CLAMD_URL',
+      kind: 'socket',
       must: 'be tcp://host:port or unix:/path',
       pattern: '^(tcp://[^/?#@]+:\\d+|unix:/.+)$',
       description: 'malware scanner (clamd of ClamAV) that content has to pass before it is stored; unset: none',
@@ -72,6 +75,7 @@ export const DOCUMENTEN = {
     endpoint: Type.Optional(
       Type.String({
         env: 'S3_ENDPOINT_URL',
+        kind: 'address',
         must: 'begin with https:// or http://, and be a host and port alone',
         pattern: '^https?://[^/?#@]+/?$',
         description: 'server other than that of Amazon',
@@ -166,6 +170,7 @@ export const DOCUMENTEN = {
     env: 'IMPORT_MAX_ROWS',
     default: 5_000_000,
     minimum: 0,
+    maximum: 1_000_000_000,
     description:
       'rows that the file of one import may have; what a file that is refused wrote is place in the database until a job removed it',
   }),

@@ -14,6 +14,7 @@ export const OPERATION = {
   otelEndpoint: Type.Optional(
     Type.String({
       env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+      kind: 'address',
       must: 'begin with https:// or http://, and have no ? and no #',
       pattern: '^https?://[^?#\\s]+$',
       description: 'collector that traces are sent to (OTLP over HTTP, /v1/traces below it); unset: nothing is traced',
@@ -22,6 +23,7 @@ export const OPERATION = {
   otelHeaders: Type.Optional(
     Type.String({
       env: 'OTEL_EXPORTER_OTLP_HEADERS',
+      kind: 'headers',
       secret: true,
       description: 'headers for the collector, as name=value with commas, percent-encoded',
     }),
@@ -48,6 +50,7 @@ export const OPERATION = {
   logboekActiviteit: Type.Optional(
     Type.String({
       env: 'LOGBOEK_ACTIVITEIT',
+      kind: 'address',
       must: 'begin with https:// or http://, and have at most 1000 characters',
       pattern: '^https?://[!-~]{1,990}$',
       description:
@@ -57,6 +60,7 @@ export const OPERATION = {
   logboekEndpoint: Type.Optional(
     Type.String({
       env: 'LOGBOEK_OTLP_ENDPOINT',
+      kind: 'address',
       must: 'begin with https:// or http://, and have no ? and no #',
       pattern: '^https?://[^?#\\s]+$',
       description:
@@ -66,6 +70,7 @@ export const OPERATION = {
   logboekHeaders: Type.Optional(
     Type.String({
       env: 'LOGBOEK_OTLP_HEADERS',
+      kind: 'headers',
       secret: true,
       description: 'headers for it, as name=value with commas, percent-encoded',
     }),
@@ -95,12 +100,14 @@ export const OPERATION = {
     env: 'MIN_UPLOAD_SIZE',
     default: 4 * 1024 ** 3,
     minimum: 1024,
+    maximum: 2 ** 42,
     description: 'largest body of a request with content, in bytes',
   }),
   uploadChunkSize: Type.Optional(
     Type.Integer({
       env: 'DOCUMENTEN_UPLOAD_CHUNK_SIZE',
       minimum: 1,
+      maximum: 2 ** 42,
       description: 'size of a bestandsdeel in bytes; default MIN_UPLOAD_SIZE',
     }),
   ),
@@ -130,18 +137,21 @@ export const OPERATION = {
     env: 'HTTP_MIN_RATE',
     default: 1024,
     minimum: 0,
+    maximum: 1_000_000_000,
     description: 'bytes a second, over that time, at which content has to come in and an answer has to be read; 0: any',
   }),
   httpMaxConnections: Type.Integer({
     env: 'HTTP_MAX_CONNECTIONS',
     default: 2000,
     minimum: 10,
+    maximum: 1_000_000,
     description: 'connections at once; when they are taken only /livez is answered',
   }),
   httpMaxConnectionsPerAddress: Type.Integer({
     env: 'HTTP_MAX_CONNECTIONS_PER_ADDRESS',
     default: 500,
     minimum: 1,
+    maximum: 1_000_000,
     description: 'of one address; those that TRUST_PROXY names have no bound of their own',
   }),
   logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {

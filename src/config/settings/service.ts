@@ -61,6 +61,7 @@ export const SERVICE = {
   databaseSchema: Type.Optional(
     Type.String({
       env: 'DATABASE_SCHEMA',
+      kind: 'schema',
       pattern: SCHEMA_NAME,
       must: 'be lower-case letters, digits and _, and begin with no digit',
       description:
@@ -105,6 +106,7 @@ export const SERVICE = {
   }),
   dataDir: Type.String({
     env: 'DATA_DIR',
+    kind: 'directory',
     default: './data',
     minLength: 1,
     description: 'embedded database, generated key, stored files',
@@ -112,6 +114,7 @@ export const SERVICE = {
   publicUrl: Type.Optional(
     Type.String({
       env: 'PUBLIC_URL',
+      kind: 'address',
       must: 'begin with https:// or http://, and have no slash at the end, no ? and no #',
       pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$',
       description: 'address in links, without slash at the end',
@@ -129,6 +132,7 @@ export const SERVICE = {
   trustProxy: Type.Optional(
     Type.String({
       env: 'TRUST_PROXY',
+      kind: 'ranges',
       minLength: 1,
       description: 'addresses or ranges (CIDR) of our own proxies, with commas: they say who the client is',
     }),
