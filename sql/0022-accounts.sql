@@ -34,3 +34,25 @@ $$;
 -- A secret that is sent is sealed with the servers that it is for. Those of a setting stand beside it, since they come from the environment too.
 alter table sealed_setting add column servers text[];
 comment on column sealed_setting.servers is 'The servers that it was given for, which are sealed with it; null: 1.0.0 sealed it without.';
+
+-- Before anything of signing in changes, a session shows once more that it is of its owner.
+alter table beheer_session
+  add column confirmed_at timestamptz,
+  add column oidc_issuer text,
+  add column oidc_sid text,
+  add column oidc_id_token bytea;
+comment on column beheer_session.confirmed_at is 'When its owner last showed who he is after signing in; null: not yet.';
+comment on column beheer_session.oidc_issuer is 'The provider that it was signed in with.';
+comment on column beheer_session.oidc_sid is 'The session at the provider, which tells of its end.';
+comment on column beheer_session.oidc_id_token is 'What the provider said, sealed: it is asked to end its session with it.';
+create index beheer_session_oidc_sid on beheer_session (oidc_sid) where oidc_sid is not null;
+
+-- A link that was mailed makes the browser that opens it one of the account, whose attempts others cannot use up.
+create table beheer_browser_link (
+  key bytea primary key,
+  account_id bigint not null references beheer_account on delete cascade,
+  made_at timestamptz not null default now()
+);
+create index beheer_browser_link_account on beheer_browser_link (account_id);
+select describe('beheer_browser_link', 'Links that were mailed to who is kept out of new browsers by the wrong passwords of others; each counts once, for a quarter of an hour.',
+  'key', 'SHA-256 of the code in the link.', 'account_id', 'The account that it was mailed to.', 'made_at', 'When it was made.');

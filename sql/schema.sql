@@ -324,6 +324,16 @@ create table beheer_browser (
 );
 CREATE INDEX beheer_browser_account ON beheer_browser USING btree (account_id);
 
+-- Links that were mailed to who is kept out of new browsers by the wrong passwords of others; each counts once, for a quarter of an hour.
+create table beheer_browser_link (
+  account_id bigint not null, -- The account that it was mailed to.
+  key bytea not null, -- SHA-256 of the code in the link.
+  made_at timestamp with time zone not null default now(), -- When it was made.
+  constraint beheer_browser_link_pkey PRIMARY KEY (key),
+  constraint beheer_browser_link_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
+);
+CREATE INDEX beheer_browser_link_account ON beheer_browser_link USING btree (account_id);
+
 -- Filters of lists that somebody keeps for himself.
 create table beheer_saved_filter (
   account_id bigint not null, -- Whose filter.
@@ -343,11 +353,15 @@ create table beheer_session (
   account_id bigint not null, -- Whose session.
   address text not null default ''::text, -- Network address that it began from.
   browser text not null default ''::text, -- What the browser called itself.
+  confirmed_at timestamp with time zone, -- When its owner last showed who he is after signing in; null: not yet.
   created_at timestamp with time zone not null default now(), -- When it began.
   expires_at timestamp with time zone not null, -- When it ends at the latest.
   id bigint not null generated always as identity, -- Number.
   key bytea not null, -- SHA-256 of the value in the cookie.
   notices jsonb, -- What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.
+  oidc_id_token bytea, -- What the provider said, sealed: it is asked to end its session with it.
+  oidc_issuer text, -- The provider that it was signed in with.
+  oidc_sid text, -- The session at the provider, which tells of its end.
   seen_at timestamp with time zone not null default now(), -- Last request, to the minute.
   step text not null default 'signed-in'::text, -- totp: the password was right, the one-time code is still to come. signed-in: signed in.
   uuid uuid not null default gen_random_uuid(), -- Identifies the session in the list that its owner sees.
@@ -358,6 +372,7 @@ create table beheer_session (
   constraint beheer_session_step_check CHECK ((step = ANY (ARRAY['totp'::text, 'signed-in'::text])))
 );
 CREATE INDEX beheer_session_account ON beheer_session USING btree (account_id);
+CREATE INDEX beheer_session_oidc_sid ON beheer_session USING btree (oidc_sid) WHERE (oidc_sid IS NOT NULL);
 
 -- Failed attempts to sign in, counted by what slows them down. A row that is gone is a count that starts anew.
 create table beheer_sign_in_attempt (

@@ -10,6 +10,7 @@ import { membersOf } from '../organisations/accounts.ts'
 import type { Overview } from '../organisations/overview.ts'
 import { registerAccounts } from './accounts/account-pages.ts'
 import { type OfMany, openCentre } from './accounts/centre-account.ts'
+import { registerConfirm, requireConfirmed } from './accounts/confirm.ts'
 import { registerMyAccount } from './accounts/my-account.ts'
 import { registerMyAlerts } from './accounts/my-alerts.ts'
 import { registerOidcPages } from './accounts/oidc-pages.ts'
@@ -112,6 +113,7 @@ export async function beheer(
 
   await registerSignIn(app)
   registerSwitch(app)
+  registerConfirm(app)
   registerOverview(app)
   registerNotificaties(app)
   registerNotificatieSettings(app)
@@ -200,4 +202,5 @@ async function requireRole(request: FastifyRequest, reply: FastifyReply): Promis
     return reply.redirect(`${basePath(request)}/beheer/mijn-account/codes`, 303)
   }
   if (!hasRole(request.beheerder, rol)) throw forbidden(undefined, t`Hiervoor is de rol ${rol} nodig.`)
+  return requireConfirmed(request, reply)
 }

@@ -750,6 +750,21 @@ export interface BeheerBrowser {
   seenAt: Generated<string>;
 }
 
+export interface BeheerBrowserLink {
+  /**
+   * The account that it was mailed to.
+   */
+  accountId: number;
+  /**
+   * SHA-256 of the code in the link.
+   */
+  key: Buffer;
+  /**
+   * When it was made.
+   */
+  madeAt: Generated<string>;
+}
+
 export interface BeheerSavedFilter {
   /**
    * Whose filter.
@@ -791,6 +806,10 @@ export interface BeheerSession {
    */
   browser: Generated<string>;
   /**
+   * When its owner last showed who he is after signing in; null: not yet.
+   */
+  confirmedAt: string | null;
+  /**
    * When it began.
    */
   createdAt: Generated<string>;
@@ -810,6 +829,18 @@ export interface BeheerSession {
    * What pages are to say next: a list, each with the path of its page, or * for the first page whatever it is.
    */
   notices: unknown | null;
+  /**
+   * What the provider said, sealed: it is asked to end its session with it.
+   */
+  oidcIdToken: Buffer | null;
+  /**
+   * The provider that it was signed in with.
+   */
+  oidcIssuer: string | null;
+  /**
+   * The session at the provider, which tells of its end.
+   */
+  oidcSid: string | null;
   /**
    * Last request, to the minute.
    */
@@ -5649,6 +5680,7 @@ export interface DB {
   beheerAccount: BeheerAccount;
   beheerAudit: BeheerAudit;
   beheerBrowser: BeheerBrowser;
+  beheerBrowserLink: BeheerBrowserLink;
   beheerSavedFilter: BeheerSavedFilter;
   beheerSession: BeheerSession;
   beheerSignInAttempt: BeheerSignInAttempt;

@@ -9,7 +9,7 @@ import { listen } from '../database/listen.ts'
 import { one } from '../database/rows.ts'
 import { withSchema } from '../database/schema.ts'
 import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
-import { type CentreAccount, readAccounts } from './accounts.ts'
+import { type CentreAccount, endSessionsEverywhere, readAccounts } from './accounts.ts'
 import type { Limits, Organisation, Sealed, State } from './organisation.ts'
 import { OrganisationRefused } from './refused.ts'
 
@@ -87,6 +87,14 @@ export async function changeOrganisations<T>(
     await trx`select pg_notify(${CHANNEL}, '')`
     return result
   })) as T
+}
+
+/** Ends all sessions of an account of the centre, which is no change of organisations, and tells all processes. */
+export async function endMemberSessions({ sql }: Pick<Database, 'sql'>, accountId: number): Promise<void> {
+  await sql.begin(async (trx) => {
+    await endSessionsEverywhere(trx, accountId)
+    await trx`select pg_notify(${CHANNEL}, '')`
+  })
 }
 
 /** The first of two keys of an advisory lock: a command is at work for an organisation, by the hash of its RSIN. */

@@ -202,6 +202,7 @@ t.test('only an administrator sees accounts, and forms of others are refused', a
   }
   const browser = pagesClient(app)
   await browser.login('admin', WACHTWOORD)
+  await browser.confirm(WACHTWOORD)
   for (const onzin of ['/%00', '/niets', `/${uuid}/niets`, '?zoek=%00&zoek=x', '?na=%00', '?voor=%F0'])
     t.ok((await browser.get(`/beheer/accounts${onzin}`)).statusCode < 500, onzin)
   t.equal((await browser.get('/beheer/accounts/niets')).statusCode, 404)

@@ -11,6 +11,8 @@ export type PagesClient = {
   /** Sends a form with the token of the page where it stands (`van`, or else the address itself). */
   post(url: string, form?: Form, from?: string): Promise<LightMyRequestResponse>
   login(username: string, password: string): Promise<LightMyRequestResponse>
+  /** Shows again who one is, as what changes how somebody signs in asks for. */
+  confirm(password: string): Promise<LightMyRequestResponse>
 }
 
 /**
@@ -56,6 +58,7 @@ export function pagesClient(
       const [, _csrf = ''] = /name="_csrf" value="([^"]+)"/.exec(body) ?? []
       return send('POST', url, Array.isArray(form) ? [['_csrf', _csrf], ...form] : { _csrf, ...form })
     },
+    confirm: (wachtwoord) => self.post('/beheer/bevestigen', { wachtwoord }),
     login: (gebruikersnaam, wachtwoord) => self.post('/beheer/inloggen', { gebruikersnaam, wachtwoord }),
   }
   return self

@@ -84,7 +84,8 @@ export async function setUpPages(
     const value = randomBytes(32).toString('base64url')
     const key = createHash('sha256').update(value).digest()
     await test.database.sql`
-      insert into beheer_session (key, account_id, expires_at) values (${key}, ${accounts.get(rol)!}, now() + interval '1 hour')`
+      insert into beheer_session (key, account_id, expires_at, confirmed_at)
+      values (${key}, ${accounts.get(rol)!}, now() + interval '1 hour', 'infinity')`
     return value
   }
   const signedIn = async (rol: Rol | 'hersteller') => {

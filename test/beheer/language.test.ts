@@ -196,6 +196,7 @@ t.test('pages in both languages', async (t) => {
   const zaak = await givenZaak(test, zaaktype, { omschrijving: 'Zaken', toelichting: 'Opslaan' })
   const browser = pagesClient(test.app)
   await browser.login('administrator', WACHTWOORD)
+  await browser.confirm(WACHTWOORD)
   const pages = [...PAGES, `/beheer/zaken/${zaak.uuid}`]
   for (const url of pages) {
     await browser.get('/beheer/?taal=nl')

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { FastifyInstance } from 'fastify'
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import t from 'tap'
@@ -143,6 +145,47 @@ t.test("one's own account", await needsBrowser(), async (t) => {
   })
 })
 
+t.test('a copied cookie changes nothing of signing in: that asks again who somebody is', async (t) => {
+  const marked: { method: string; url: string }[] = []
+  const watch = (message: unknown) =>
+    (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', ({ method, url, config }) => {
+      if ((config as { isSignIn?: boolean })?.isSignIn && method !== 'HEAD')
+        marked.push({ method: String(method), url })
+    })
+  subscribe('fastify.initialization', watch)
+  const { app, database } = await testApp(t)
+  unsubscribe('fastify.initialization', watch)
+  await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'administrator', wachtwoord: WACHTWOORD })
+  const owner = pagesClient(app)
+  await owner.login('jan', WACHTWOORD)
+  const thief = pagesClient(app, { cookies: new Map(owner.cookies) })
+  const [{ uuid }] = await database.sql<[{ uuid: string }]>`select uuid from beheer_account`
+  t.ok(marked.length > 20, String(marked.length)) // the pages of accounts, codes and providers
+  const before = JSON.stringify(await database.sql`select * from beheer_account`)
+  for (const { method, url } of marked) {
+    const address = url.replace(':uuid', uuid)
+    const answer = method === 'GET' ? await thief.get(address) : await thief.post(address, {}, '/beheer/mijn-account')
+    t.equal(answer.statusCode, 303, `${method} ${url}`)
+    t.match(answer.headers.location, /^\/beheer\/bevestigen\?verder=/)
+  }
+  t.equal(JSON.stringify(await database.sql`select * from beheer_account`), before)
+  t.match(await thief.confirm('a guess'), { statusCode: 400, body: /Dit is niet uw huidige wachtwoord/ })
+  t.match((await owner.confirm(WACHTWOORD)).statusCode, 303)
+  t.equal((await owner.get('/beheer/mijn-account/codes')).statusCode, 200)
+  t.equal((await thief.get('/beheer/mijn-account')).statusCode, 303, 'the copy is worth nothing after it')
+  await database.sql`update beheer_session set confirmed_at = now() - interval '11 minutes'`
+  t.equal((await owner.get('/beheer/mijn-account/codes')).statusCode, 303, 'it counts for ten minutes')
+  const started = await owner.post('/beheer/mijn-account/codes/nieuw', {}, '/beheer/mijn-account')
+  t.equal(
+    started.headers.location,
+    '/beheer/mijn-account/codes',
+    'a form that was opened in time is taken for half an hour',
+  )
+  await database.sql`update beheer_session set confirmed_at = now() - interval '31 minutes'`
+  const late = await owner.post('/beheer/mijn-account/codes/nieuw', {}, '/beheer/mijn-account')
+  t.match(late.headers.location, /^\/beheer\/bevestigen/)
+})
+
 t.test('nobody ends the session of another', async (t) => {
   const { app, database } = await testApp(t)
   await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
@@ -196,6 +239,7 @@ t.test('guessing the old password or a code is stopped', async (t) => {
   await createAccount(database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
   const jan = pagesClient(app)
   await jan.login('jan', WACHTWOORD)
+  await jan.confirm(WACHTWOORD)
   await jan.post('/beheer/mijn-account/codes/nieuw', {}, '/beheer/mijn-account/codes')
   const statuses = []
   for (let count = 0; count < 11; count++)
@@ -215,6 +259,11 @@ t.test('BEHEER_TOTP_REQUIRED sends whoever has no codes to set them up, before a
     t.equal((await jan.get(pad)).headers.location, '/beheer/mijn-account/codes', pad)
   const form = { gebruikersnaam: 'x', rol: 'viewer', maxVertrouwelijkheidaanduiding: 'openbaar', wijze: 'maken' }
   t.equal((await jan.post('/beheer/accounts', form, '/beheer/mijn-account/codes')).statusCode, 403)
+  t.equal(
+    (await jan.get('/beheer/mijn-account/codes')).headers.location,
+    '/beheer/bevestigen?verder=%2Fbeheer%2Fmijn-account%2Fcodes',
+  )
+  await jan.confirm(WACHTWOORD)
   t.match((await jan.get('/beheer/mijn-account/codes')).body, 'vraagt eenmalige codes van iedereen')
   await jan.post('/beheer/mijn-account/codes/nieuw', {}, '/beheer/mijn-account/codes')
   const { body } = await jan.get('/beheer/mijn-account/codes')
@@ -275,6 +324,7 @@ t.test('two tabs of one session each show their own message, once', async (t) =>
   await createAccount(database.db, { gebruikersnaam: 'baas', rol: 'administrator', wachtwoord: WACHTWOORD })
   const one = pagesClient(app)
   await one.login('baas', WACHTWOORD)
+  await one.confirm(WACHTWOORD)
   const post = async (naam: string) => {
     const form = { gebruikersnaam: naam, rol: 'viewer', maxVertrouwelijkheidaanduiding: 'openbaar', wijze: 'oidc' }
     return String((await one.post('/beheer/accounts', form, '/beheer/accounts/nieuw')).headers.location)

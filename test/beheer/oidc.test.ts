@@ -27,12 +27,19 @@ async function provider(t: { teardown(work: () => unknown): unknown }) {
     /** What it does wrong. */
     fault: undefined as undefined | 'nonce' | 'issuer' | 'audience' | 'expired' | 'key' | 'none' | 'denied' | 'broken',
     asked: [] as string[],
+    /** What the last one who came was asked for. */
+    query: {} as Record<string, string>,
+    /** It can end its session. */
+    endsSessions: false,
+    /** Its every answer is this status. */
+    down: 0,
   }
   const server = createServer(async (request, response) => {
     const url = new URL(request.url!, issuer)
     state.asked.push(url.pathname)
     const json = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    if (state.down > 0) return json(state.down, { error: 'server_error' })
     if (url.pathname === '/realm/.well-known/openid-configuration')
       return json(200, {
         issuer,
@@ -43,6 +50,7 @@ async function provider(t: { teardown(work: () => unknown): unknown }) {
         subject_types_supported: ['public'],
         id_token_signing_alg_values_supported: ['RS256'],
         code_challenge_methods_supported: ['S256'],
+        ...(state.endsSessions && { end_session_endpoint: `${issuer}/logout?hint=on` }),
       })
     if (url.pathname === '/realm/keys')
       return json(200, {
@@ -50,6 +58,7 @@ async function provider(t: { teardown(work: () => unknown): unknown }) {
       })
     if (url.pathname === '/realm/auth') {
       const query = Object.fromEntries(url.searchParams)
+      state.query = query
       const back = new URL(query.redirect_uri!)
       back.searchParams.set('state', query.state!)
       if (query.client_id !== 'zaakstroom' || query.code_challenge_method !== 'S256' || query.response_type !== 'code')
@@ -77,6 +86,18 @@ async function provider(t: { teardown(work: () => unknown): unknown }) {
     }
     return json(404, {})
   })
+  /** What it tells us of a session that ended there. */
+  const logoutToken = (claims: object, key = privateKey) => {
+    const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const now = Math.floor(Date.now() / 1000)
+    const body = part({
+      ...{ iss: issuer, aud: 'zaakstroom', iat: now, exp: now + 120, jti: randomUUID() },
+      events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+      ...claims,
+    })
+    const head = part({ alg: 'RS256', kid: 'k1', typ: 'logout+jwt' })
+    return `${head}.${body}.${sign('sha256', Buffer.from(`${head}.${body}`), key).toString('base64url')}`
+  }
   const idToken = (nonce: string) => {
     const now = Math.floor(Date.now() / 1000)
     const { fault, claims } = state
@@ -102,7 +123,7 @@ async function provider(t: { teardown(work: () => unknown): unknown }) {
     await once(server, 'close')
   }
   t.teardown(stop)
-  return { issuer, state, stop }
+  return { issuer, state, stop, logoutToken, other }
 }
 
 function isOurClient(request: IncomingMessage, form: URLSearchParams): boolean {
@@ -278,6 +299,95 @@ t.test('signing in with OpenID Connect', async (t) => {
     t.ok([...browser.cookies.keys()].filter((name) => name.startsWith('zaakstroom-oidc-')).length <= 6, 'few are kept')
   })
 
+  t.test('one who may not come in chooses another account there', async (t) => {
+    idp.state.claims = { sub: 'persoon-zonder', roles: [] }
+    const { answer } = await signInWithOidc(test)
+    t.match(answer.body, 'href="/beheer/inloggen/oidc?kiezen=ja"')
+    await signInWithOidc(test, undefined, '?kiezen=ja')
+    t.equal(idp.state.query.prompt, 'select_account')
+    await signInWithOidc(test)
+    t.equal(idp.state.query.prompt, undefined)
+  })
+
+  t.test('an answer of a provider with a fault of its own is told as that', async (t) => {
+    const browser = pagesClient(test.app)
+    const away = await browser.get('/beheer/inloggen/oidc')
+    const { headers } = await fetch(away.headers.location!, { redirect: 'manual' })
+    idp.state.down = 502
+    const answer = await browser.get(headers.get('location')!)
+    t.match(answer, {
+      statusCode: 503,
+      headers: { 'retry-after': '30' },
+      body: /antwoordt nu niet, of heeft een storing/,
+    })
+    idp.state.down = 0
+    const state = new URL((await browser.get('/beheer/inloggen/oidc')).headers.location!).searchParams.get('state')
+    const told = await browser.get(`/beheer/inloggen/oidc/terug?error=temporarily_unavailable&state=${state}`)
+    t.match(told, { statusCode: 503, body: /antwoordt nu niet, of heeft een storing/ })
+  })
+
+  t.test('what changes how one signs in is confirmed at the provider, by the same person', async (t) => {
+    idp.state.claims = { sub: 'persoon-bevestigt', preferred_username: 'bevestigt', roles: ['administrator'] }
+    const { browser } = await signInWithOidc(test)
+    const asked = await browser.get('/beheer/accounts/nieuw')
+    t.equal(asked.headers.location, '/beheer/bevestigen?verder=%2Fbeheer%2Faccounts%2Fnieuw')
+    t.match((await browser.get(asked.headers.location!)).body, 'bevestigen=ja')
+    const before = browser.cookies.get('zaakstroom')
+    const again = '?bevestigen=ja&verder=%2Fbeheer%2Faccounts%2Fnieuw'
+    idp.state.claims.sub = 'een ander'
+    t.match((await signInWithOidc(test, browser, again)).answer, { statusCode: 403, body: /als iemand anders/ })
+    idp.state.claims.sub = 'persoon-bevestigt'
+    idp.state.claims.auth_time = Math.floor(Date.now() / 1000) - 3600
+    t.equal((await signInWithOidc(test, browser, again)).answer.statusCode, 403, 'that was an hour ago')
+    t.equal((await browser.get('/beheer/accounts/nieuw')).statusCode, 303)
+    idp.state.claims.auth_time = Math.floor(Date.now() / 1000)
+    const { answer } = await signInWithOidc(test, browser, again)
+    t.match(answer, { statusCode: 303, headers: { location: '/beheer/accounts/nieuw' } })
+    t.match(idp.state.query, { prompt: 'login', max_age: '0' })
+    t.not(browser.cookies.get('zaakstroom'), before)
+    t.equal((await browser.get('/beheer/accounts/nieuw')).statusCode, 200)
+  })
+
+  t.test('a session that ends at the provider ends here, and nobody else ends one', async (t) => {
+    const tell = (logout_token: string) =>
+      test.app.inject({
+        method: 'POST',
+        url: '/beheer/inloggen/oidc/afmelden',
+        headers: { host: 'localhost', 'content-type': 'application/x-www-form-urlencoded' },
+        payload: new URLSearchParams({ logout_token }).toString(),
+      })
+    const begin = async (sub: string, sid?: string) => {
+      idp.state.claims = { sub, sid, preferred_username: sub, roles: ['viewer'] }
+      return (await signInWithOidc(test)).browser
+    }
+    const isIn = async (browser: ReturnType<typeof pagesClient>) => (await browser.get('/beheer/')).statusCode === 200
+    const [one, two, other] = [await begin('weg', 's1'), await begin('weg', 's2'), await begin('blijft', 's3')]
+    const now = Math.floor(Date.now() / 1000)
+    const refused = {
+      'with another key': idp.logoutToken({ sub: 'weg' }, idp.other),
+      'of another provider': idp.logoutToken({ sub: 'weg', iss: 'https://elders.example' }),
+      'for another client': idp.logoutToken({ sub: 'weg', aud: 'een ander' }),
+      'of an hour ago': idp.logoutToken({ sub: 'weg', iat: now - 3600, exp: now + 60 }),
+      'that is no logout': idp.logoutToken({ sub: 'weg', events: {} }),
+      'that is an ID token': idp.logoutToken({ sub: 'weg', nonce: 'x' }),
+      'of nobody': idp.logoutToken({}),
+      'that is none': 'x',
+    }
+    for (const [what, token] of Object.entries(refused)) t.equal((await tell(token)).statusCode, 400, what)
+    t.ok((await isIn(one)) && (await isIn(two)))
+    t.match(await tell(idp.logoutToken({ sub: 'weg', sid: 's1' })), {
+      statusCode: 200,
+      headers: { 'cache-control': 'no-store' },
+    })
+    t.same([await isIn(one), await isIn(two), await isIn(other)], [false, true, true], 'that session alone')
+    t.equal((await tell(idp.logoutToken({ sub: 'weg' }))).statusCode, 200)
+    t.same([await isIn(two), await isIn(other)], [false, true], 'a leaver is out everywhere at once')
+    t.match(await test.database.sql`select gebruiker from beheer_audit where handeling = 'uitloggen-door-aanbieder'`, [
+      { gebruiker: 'weg' },
+      { gebruiker: 'weg' },
+    ])
+  })
+
   t.test('asks the one-time code of an account that has them', async (t) => {
     idp.state.claims = { sub: 'persoon-1', roles: ['viewer'] }
     await test.database.sql`update beheer_account set totp_since = now() where oidc_subject = 'persoon-1'`
@@ -292,8 +402,9 @@ t.test('signing in with OpenID Connect', async (t) => {
     for (const fault of ['nonce', 'issuer', 'audience', 'expired', 'key', 'none', 'denied', 'broken'] as const) {
       idp.state.fault = fault
       const { answer, browser } = await signInWithOidc(test)
-      t.equal(answer.statusCode, 401, fault)
+      t.equal(answer.statusCode, fault === 'broken' ? 503 : 401, fault)
       t.match(answer.body, 'Inloggen met Gemeentelogin is niet gelukt')
+      t.equal(/antwoordt nu niet, of heeft een storing/.test(answer.body), fault === 'broken')
       t.notMatch(answer.body, 'canary')
       t.equal((await browser.get('/beheer/')).statusCode, 303, fault)
     }
@@ -328,7 +439,9 @@ t.test('signing in with OpenID Connect', async (t) => {
     await createAccount(fresh.database.db, { gebruikersnaam: 'jan', rol: 'viewer', wachtwoord: WACHTWOORD })
     const { answer } = await signInWithOidc(fresh)
     t.equal(answer.statusCode, 503)
-    t.match(answer.body, 'Gemeentelogin is nu niet bereikbaar')
+    t.match(answer.body, 'Gemeentelogin antwoordt nu niet, of heeft een storing')
+    t.notMatch(answer.body, 'data-ververs', 'an answer of a provider counts once')
+    t.match((await pagesClient(fresh.app).get('/beheer/inloggen')).body, 'Inloggen met Gemeentelogin')
     t.equal((await pagesClient(fresh.app).login('jan', WACHTWOORD)).statusCode, 303)
   })
 })
@@ -352,6 +465,28 @@ t.test('a role follows from the claim that the settings name', async (t) => {
   t.equal(rol({}, 'constructor.name'), undefined)
 })
 
+t.test('signing out goes on to the provider, which ends its session too', async (t) => {
+  const idp = await provider(t)
+  idp.state.endsSessions = true
+  const test = await testApp(t, settings(idp.issuer))
+  const { browser } = await signInWithOidc(test)
+  const out = await browser.post('/beheer/uitloggen', {}, '/beheer/mijn-account')
+  t.match(out, { statusCode: 200, body: /en nog niet bij Gemeentelogin/ })
+  t.match(out.body, `action="${idp.issuer}/logout"`)
+  const fields = Object.fromEntries(
+    out.body.matchAll(/type="hidden" name="([^"]+)" value="([^"]+)"/g).map(([, name, value]) => [name, value]),
+  )
+  t.match(fields, {
+    hint: 'on',
+    client_id: 'zaakstroom',
+    id_token_hint: /^ey/,
+    post_logout_redirect_uri: 'http://localhost/beheer/inloggen',
+  })
+  t.match(out.headers['content-security-policy'], `form-action 'self' ${new URL(idp.issuer).origin}`)
+  t.equal((await browser.get('/beheer/')).statusCode, 303)
+  t.notMatch(JSON.stringify(await test.database.sql`select oidc_id_token::text from beheer_session`), 'ey')
+})
+
 t.test('by hand, in a browser', await needsBrowser(), async (t) => {
   const idp = await provider(t)
   const test = await setUpPages(t, settings(idp.issuer))
@@ -366,6 +501,10 @@ t.test('by hand, in a browser', await needsBrowser(), async (t) => {
   await tab.goto('/beheer/mijn-account')
   t.match(await tab.textContent('main'), 'Dit account heeft hier geen wachtwoord')
   await tab.click('text=Uitloggen')
+  t.match(await tab.textContent('main'), 'en nog niet bij Gemeentelogin')
+  t.same(await accessibilityFaults(tab), [])
+  t.equal(await isTooWide(tab), false)
+  await tab.click('text=Opnieuw inloggen')
   idp.state.claims.roles = []
   await tab.click('text=Inloggen met Gemeentelogin')
   t.match(await tab.textContent('h1'), 'is niet gelukt')

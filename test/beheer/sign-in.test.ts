@@ -3,6 +3,8 @@ import t from 'tap'
 import { hashPassword, isPassword } from '../../src/beheer/accounts/password.ts'
 import { begin, runningAttempt, useCode } from '../../src/beheer/accounts/totp.ts'
 import { type TestApp, testApp } from '../app.ts'
+import { openMailbox } from '../operations/mailbox.ts'
+import { until } from '../until.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages, WACHTWOORD } from './browser.ts'
 import { pagesClient } from './browser-client.ts'
 import { givenAccount } from './quick-hash.ts'
@@ -193,6 +195,16 @@ t.test('a session', async (t) => {
     const browser = pagesClient(test.app)
     await browser.login('jan', WACHTWOORD)
     await test.database.sql`update beheer_session set seen_at = now() - interval '29 minutes'`
+    for (const headers of [{ 'x-ververs': 'ja' }, { accept: 'text/event-stream' }])
+      await test.app.inject({
+        url: '/beheer/',
+        headers: { ...headers, host: 'localhost', cookie: `zaakstroom=${browser.cookies.get('zaakstroom')}` },
+      })
+    t.same(
+      await test.database.sql`select from beheer_session where seen_at > now() - interval '28 minutes'`,
+      [],
+      'a page that refreshes itself is nobody at the desk',
+    )
     await browser.get('/beheer/')
     const [row] = await test.database.sql`
       select seen_at > now() - interval '1 minute' as gezien, expires_at <= created_at + interval '12 hours' as eindig
@@ -419,6 +431,49 @@ t.test('wrong passwords slow down whoever enters them, and lock nobody out', asy
     t.ok(Date.parse(mislukt.sinds) < Date.parse(mislukt.laatst))
   })
 })
+
+t.test(
+  'who is kept out of a new browser by others gets in by a link that is mailed, once, with his password',
+  async (t) => {
+    const mailbox = await openMailbox(t)
+    const test = await withAccount(t, {
+      SMTP_HOST: '127.0.0.1',
+      SMTP_PORT: String(mailbox.port),
+      SMTP_SECURITY: 'none',
+      SMTP_FROM: 'zaakstroom@example.nl',
+    })
+    await test.database.sql`update beheer_account set email = 'jan@example.nl'`
+    for (let count = 0; count < 60; count++)
+      await pagesClient(test.app, { remoteAddress: `10.4.0.${count}` }).login('jan', 'verkeerd')
+    const owner = pagesClient(test.app, { remoteAddress: '10.5.0.1' })
+    t.match(await owner.login('jan', WACHTWOORD), { statusCode: 429, body: /href="\/beheer\/inloggen\/link"/ })
+    const plain = ({ body }: { body: string }) => body.replace(/name="_csrf" value="[^"]+"/g, '')
+    const ask = (gebruikersnaam: string) =>
+      pagesClient(test.app, { remoteAddress: '10.5.0.2' }).post('/beheer/inloggen/link', { gebruikersnaam })
+    const [asked, nobody] = [await ask('jan'), await ask('niemand')]
+    t.equal(plain(asked), plain(nobody), 'nobody learns which accounts there are')
+    await until('the mail has come', () => mailbox.mails.length === 1)
+    await ask('jan')
+    t.match(mailbox.mails, [{ to: ['jan@example.nl'], subject: 'Link om in te loggen' }], 'not another one at once')
+    const [, path = ''] = /http:\/\/localhost(\S+)/.exec(mailbox.mails[0]!.body) ?? []
+    const code = new URL(path, 'http://localhost').searchParams.get('code')!
+    await pagesClient(test.app).get(path)
+    t.match((await owner.get(path)).body, 'Deze browser gebruiken', 'looking at it does not use it up')
+    const use = (browser: typeof owner) => browser.post('/beheer/inloggen/link/gebruiken', { code }, path)
+    t.match(await use(owner), { statusCode: 200, body: /Deze browser is nu bekend/ })
+    t.equal((await use(pagesClient(test.app))).statusCode, 400, 'once')
+    t.equal((await owner.get('/beheer/')).statusCode, 303, 'it opens nothing by itself')
+    t.equal((await owner.login('jan', 'verkeerd')).statusCode, 401)
+    t.equal((await owner.login('jan', WACHTWOORD)).statusCode, 303)
+    await test.database.sql`delete from beheer_browser_link`
+    await test.database.sql`insert into beheer_browser_link (key, account_id, made_at)
+    select sha256('oud'), id, now() - interval '16 minutes' from beheer_account`
+    t.equal(
+      (await owner.post('/beheer/inloggen/link/gebruiken', { code: 'oud' }, '/beheer/inloggen/link')).statusCode,
+      400,
+    )
+  },
+)
 
 t.test('behind a proxy of ours its word counts as the address, and the word of anybody else does not', async (t) => {
   const proxy = '10.0.0.9'

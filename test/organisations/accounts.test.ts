@@ -87,6 +87,7 @@ t.test(
     select handeling, account_uuid, gebruiker from beheer_audit where gebruiker = ${gebruikersnaam} order by id`
     t.match(acts, [{ handeling: 'account-maken' }, { handeling: 'inloggen' }], 'the audit of A knows it by its name')
     await atA.post('/beheer/uitloggen', {}, '/beheer/mijn-account')
+    await until('signing out at one signs out at all', async () => !(await isSignedIn(atB)))
     t.match(
       await databaseOf(t, A)
         .sql`select account_uuid from beheer_audit where handeling = 'uitloggen' order by id desc limit 1`,
@@ -237,7 +238,7 @@ t.test('it goes on at another organisation with a code that works once, in time,
   t.equal((await send(all, B, `https://${A}`, elsewhere.code)).status, 403, 'and it is used up by that')
 
   const stolen = await chosen(atA, RSIN[B])
-  for (const origin of ['https://kwaad.nl', 'null', `https://${A}.kwaad.nl`])
+  for (const origin of ['https://kwaad.nl', 'null', `https://${A}.kwaad.nl`, `http://${A}`, `https://${A}:8443`])
     t.equal((await send(all, B, origin, stolen.code)).status, 403, origin)
   t.equal((await send(all, B, `https://${C}`, stolen.code)).status, 403, 'not from a page of a third organisation')
 
@@ -300,6 +301,7 @@ t.test('a code ends with the session, the password and the role that it came fro
   )
   const administrator = browserAt(all, A)
   await administrator.login(name, PASSWORD)
+  await administrator.confirm(PASSWORD)
   const [thief, owner] = [browserAt(all, A), browserAt(all, A)]
   const fresh = 'another long password'
   const path = `/beheer/accounts/${account.uuid}`
@@ -346,6 +348,7 @@ t.test('administrators see it, may keep it out, and cannot change it', async (t)
   await givenAccount({ database }, { gebruikersnaam: name, rol: 'administrator', wachtwoord: PASSWORD })
   const administrator = browserAt(all, A)
   await administrator.login(name, PASSWORD)
+  await administrator.confirm(PASSWORD)
   const list = (await administrator.get('/beheer/accounts')).body
   t.match(list, /Cent Rum <span class="staat">van het centrum/)
   const path = `/beheer/accounts/${account.uuid}`

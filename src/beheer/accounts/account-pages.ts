@@ -45,6 +45,8 @@ import {
 import { forgetCodes } from './centre-account.ts'
 
 const config = { access: 'beheer', rol: 'administrator' } as const
+/** Decides who may sign in, and as what. */
+const changing = { ...config, isSignIn: true } as const
 type Params = { Params: { uuid: string } }
 
 const AccountFields = Type.Object({
@@ -97,7 +99,7 @@ export function registerAccounts(app: FastifyInstance): void {
     return reply.page('accounts', { title: t('Accounts'), defaultSort: 'gebruikersnaam', list, zoek })
   })
 
-  app.get('/accounts/nieuw', { config }, async (_request, reply) =>
+  app.get('/accounts/nieuw', { config: changing }, async (_request, reply) =>
     reply.page('account-new', {
       ...newPage(app),
       values: { rol: 'viewer', maxVertrouwelijkheidaanduiding: 'vertrouwelijk', wijze: 'maken' },
@@ -105,7 +107,7 @@ export function registerAccounts(app: FastifyInstance): void {
     }),
   )
 
-  app.post('/accounts', { config }, async (request, reply) => {
+  app.post('/accounts', { config: changing }, async (request, reply) => {
     try {
       const { wijze, wachtwoord, ...form } = readForm(NewAccount, request.body, (given) => ({
         ...nameFaults(given),
@@ -141,12 +143,12 @@ export function registerAccounts(app: FastifyInstance): void {
     }
   })
 
-  app.get<Params>('/accounts/:uuid', { config }, async (request, reply) => {
+  app.get<Params>('/accounts/:uuid', { config: changing }, async (request, reply) => {
     const account = await requireAccount(app, request)
     return reply.page('account', { ...accountPage(request, account), values: account, faults: {} })
   })
 
-  app.post<Params>('/accounts/:uuid', { config }, async (request, reply) => {
+  app.post<Params>('/accounts/:uuid', { config: changing }, async (request, reply) => {
     const account = await requireAccount(app, request)
     try {
       const form: AccountChange = readForm(account.centre ? ChangedHere : ChangedAccount, request.body)
@@ -176,7 +178,7 @@ export function registerAccounts(app: FastifyInstance): void {
     }
   })
 
-  app.get<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
+  app.get<Params>('/accounts/:uuid/wachtwoord', { config: changing }, async (request, reply) => {
     const account = await requireOwnAccount(app, request)
     return reply.page('account-password', {
       ...passwordPage(account),
@@ -186,7 +188,7 @@ export function registerAccounts(app: FastifyInstance): void {
     })
   })
 
-  app.post<Params>('/accounts/:uuid/wachtwoord', { config }, async (request, reply) => {
+  app.post<Params>('/accounts/:uuid/wachtwoord', { config: changing }, async (request, reply) => {
     const account = await requireOwnAccount(app, request)
     try {
       const { wijze, wachtwoord } = readForm(PasswordForm, request.body, passwordFaults)
@@ -208,12 +210,12 @@ export function registerAccounts(app: FastifyInstance): void {
     }
   })
 
-  app.get<Params>('/accounts/:uuid/uitnodiging', { config }, async (request, reply) => {
+  app.get<Params>('/accounts/:uuid/uitnodiging', { config: changing }, async (request, reply) => {
     const account = await requireInvitable(app, request)
     return reply.page('account-invitation', { ...invitationPage(account), getoond: unseal(request) })
   })
 
-  app.post<Params>('/accounts/:uuid/uitnodiging', { config }, async (request, reply) => {
+  app.post<Params>('/accounts/:uuid/uitnodiging', { config: changing }, async (request, reply) => {
     const account = await requireInvitable(app, request)
     const code = await mutateFromPage(request, async (m) => {
       m.audit(recordOf(account, 'uitnodiging-maken'))
@@ -225,7 +227,7 @@ export function registerAccounts(app: FastifyInstance): void {
 
   for (const [naam, actie] of Object.entries(ACTIONS)) {
     const required = actie.isOfCentreToo ? requireAccount : requireOwnAccount
-    app.get<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
+    app.get<Params>(`/accounts/:uuid/${naam}`, { config: changing }, async (request, reply) => {
       const account = await required(app, request)
       return reply.page('account-act', {
         title: actie.title,
@@ -237,7 +239,7 @@ export function registerAccounts(app: FastifyInstance): void {
         faults: {},
       })
     })
-    app.post<Params>(`/accounts/:uuid/${naam}`, { config }, async (request, reply) => {
+    app.post<Params>(`/accounts/:uuid/${naam}`, { config: changing }, async (request, reply) => {
       const account = await required(app, request)
       try {
         if (naam === 'verwijderen' && account.id === signedIn(request).id)

@@ -338,6 +338,39 @@ export async function endSessionsOf(
   return count
 }
 
+/** Whether an account is that of this person at a provider. */
+export async function isAccountOf(
+  { sql }: Pick<Database, 'sql'>,
+  id: number,
+  { issuer, subject }: Pick<OidcPerson, 'issuer' | 'subject'>,
+): Promise<boolean> {
+  const [row] = await sql`
+    select from beheer_account where id = ${id} and oidc_issuer = ${issuer} and oidc_subject = ${subject} and actief`
+  return row !== undefined
+}
+
+/**
+ * Ends the sessions that somebody began with this provider, and that ended there.
+ * @param which.sid one of them; null: all of the subject
+ * @param which.issuedAt seconds since 1970; those that began later go on
+ * @returns whose they were
+ */
+export async function endProviderSessions(
+  { sql }: Pick<Database, 'sql'>,
+  issuer: string,
+  { subject, sid, issuedAt }: { subject: string | null; sid: string | null; issuedAt: number },
+): Promise<{ uuid: string; gebruikersnaam: string }[]> {
+  return sql<{ uuid: string; gebruikersnaam: string }[]>`
+    with ended as (
+      delete from beheer_session s using beheer_account a
+      where a.id = s.account_id and a.oidc_issuer = ${issuer}
+        and coalesce(s.oidc_issuer, case when a.password_hash is null then a.oidc_issuer end) = ${issuer}
+        and (${subject}::text is null or a.oidc_subject = ${subject}) and (${sid}::text is null or s.oidc_sid = ${sid})
+        and s.created_at < to_timestamp(${issuedAt}) + interval '1 minute'
+      returning a.uuid, a.gebruikersnaam)
+    select distinct uuid, gebruikersnaam from ended`
+}
+
 /**
  * The account of somebody whom a provider vouches for, made when there is none. He is known by issuer and subject; an account
  * that was made beforehand becomes his by its invitation, and never by a name, which people may choose themselves. Name, address

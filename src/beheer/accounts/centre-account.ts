@@ -13,7 +13,7 @@ import {
   useSwitchCode,
 } from '../../organisations/accounts.ts'
 import type { Organisation } from '../../organisations/organisation.ts'
-import { changeOrganisations, type Registry } from '../../organisations/registry.ts'
+import { changeOrganisations, endMemberSessions, type Registry } from '../../organisations/registry.ts'
 import { hostOf } from '../../organisations/serve.ts'
 import { requireOrganisation } from '../../telemetry/current-organisation.ts'
 import { type PageMutation, writeAudit } from '../frame/change.ts'
@@ -49,13 +49,15 @@ export function openCentre({ control, registry, box, baseOf }: OfMany) {
       const organisation = registry.byRsin(rsin)
       return organisation && baseOf(organisation)
     },
-    /** Whose page a form comes from, by its Origin. */
+    /** Whose page a form comes from, by its Origin: scheme, host and port are those of its address. */
     organisationAt: (origin: string): Organisation | undefined => {
       const url = URL.parse(origin)
-      return url ? registry.byHost(hostOf(url.host)) : undefined
+      const found = url ? registry.byHost(hostOf(url.host)) : undefined
+      return found && origin === new URL(baseOf(found)).origin ? found : undefined
     },
     makeCode: (member: Member, to: string, until: string) => makeSwitchCode(control, member, to, until),
     useCode: (code: string, from: string) => useSwitchCode(control, code, { from, to: requireOrganisation().rsin }),
+    signOut: (member: Member) => endMemberSessions(control, member.id),
     forgetCodes: (uuid: string) => deleteSwitchCodes(control, uuid, requireOrganisation().rsin),
     /** Changes an account with the record of it. @returns its stamp here after it; undefined: it has no role here any more */
     change: (member: Member, action: string, endsSessions: boolean, work: (db: Db) => Promise<void>) =>
@@ -102,6 +104,18 @@ export async function forgetCodes(
   await server.centre?.forgetCodes(uuid).catch((error) => {
     if (!isUnavailable(error)) throw error
   })
+}
+
+/** Ends all sessions of a member, at every organisation. @returns false when the registry does not answer: those elsewhere go on then */
+export async function signOutEverywhere({ centre, members }: FastifyInstance, member: Member): Promise<boolean> {
+  try {
+    await centre?.signOut(member)
+    await members?.refresh()
+    return true
+  } catch (error) {
+    if (isUnavailable(error)) return false
+    throw error
+  }
 }
 
 const registryAway = () =>

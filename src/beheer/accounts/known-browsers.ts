@@ -55,6 +55,42 @@ export async function insertBrowser(
   })
 }
 
+/** How long a link that was mailed counts, and how soon another one is mailed. */
+export const LINK_MINUTES = 15
+const AGAIN_MINUTES = 5
+
+/** The account that a link may be mailed for. */
+export async function ownerOfLink(
+  { sql }: Sql,
+  username: string,
+): Promise<{ id: number; uuid: string; email: string } | undefined> {
+  const [row] = await sql<{ id: number; uuid: string; email: string }[]>`
+    select id, uuid, email from beheer_account where lower(gebruikersnaam) = lower(${username}) and actief and email <> ''`
+  return row
+}
+
+/** A code for a link, of which the hash is kept; undefined when one was made a moment ago. */
+export async function makeLink({ sql }: Sql, accountId: number): Promise<string | undefined> {
+  const code = randomBytes(32).toString('base64url')
+  const made = await sql.begin(async (trx) => {
+    await trx`select from beheer_account where id = ${accountId} for update`
+    await trx`delete from beheer_browser_link where made_at < now() - make_interval(mins => ${LINK_MINUTES})`
+    return trx`
+      insert into beheer_browser_link (key, account_id) select ${sha256(code)}, ${accountId} where not exists (
+        select from beheer_browser_link where account_id = ${accountId} and made_at > now() - make_interval(mins => ${AGAIN_MINUTES}))`
+  })
+  return made.count > 0 ? code : undefined
+}
+
+/** The account that a link was made for, once; undefined when it does not count (any more). */
+export async function useLink({ sql }: Sql, code: string): Promise<number | undefined> {
+  const [row] = await sql<{ id: number }[]>`
+    delete from beheer_browser_link l using beheer_account a
+    where l.key = ${sha256(code)} and a.id = l.account_id and a.actief and l.made_at > now() - make_interval(mins => ${LINK_MINUTES})
+    returning a.id`
+  return row?.id
+}
+
 // The prefix makes browsers keep it to this host and to https.
 const cookieName = (request: FastifyRequest) =>
   request.base.startsWith('https:') ? '__Host-zaakstroom-browser' : 'zaakstroom-browser'

@@ -2,8 +2,6 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { Problem } from '../../core/problem.ts'
-import { ownCounters } from '../../core/sign-in-attempts.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import {
@@ -14,17 +12,17 @@ import {
   readForm,
   throwFormFaults,
 } from '../frame/form.ts'
-import { formatDuration } from '../frame/format.ts'
 import { redirectWith } from '../frame/page.ts'
 import { endSessions, sessionOf, signedIn, startSession } from '../frame/session.ts'
 import { t, words } from '../language/language.ts'
 import { deleteTotp, isLongEnough, tooShort, writePassword } from './accounts.ts'
 import { changeOwn, forgetCodes, fromRegistry, keptAt } from './centre-account.ts'
+import { countingFailures } from './confirm.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
 /** Open also to those who still have to set up one-time codes. */
 const own = { ...config, withoutTotp: true, withGivenPassword: true } as const
-const settingUp = { ...config, withoutTotp: true } as const
+const settingUp = { ...config, withoutTotp: true, isSignIn: true } as const
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -39,22 +37,6 @@ const PasswordForm = Type.Object({ oud: PasswordField, nieuw: PasswordField, her
 const Code = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 
 export function registerMyAccount(app: FastifyInstance): void {
-  /** Runs a check of a password or a code, so many times. @throws Problem 429 */
-  const countingFailures = async (request: FastifyRequest, check: () => Promise<boolean>): Promise<boolean> => {
-    const { tables, who } = keptAt(app, signedIn(request))
-    const counters = ownCounters(who.id)
-    const seconds = await fromRegistry(signedIn(request).centre !== undefined, () => tables.attempts.claim(counters))
-    if (seconds > 0)
-      throw new Problem(429, {
-        detail: t`U hebt te vaak een verkeerd wachtwoord of een verkeerde code ingevuld. Probeer het over ${formatDuration(seconds)} opnieuw.`,
-        headers: { 'retry-after': String(seconds) },
-      })
-    const right = await check()
-    if (right) await tables.attempts.succeeded(counters)
-    else await tables.accounts.recordFailure(who.id)
-    return right
-  }
-
   app.get('/mijn-account', { config }, async (request, reply) => show(app, request, reply))
 
   app.get('/mijn-account/wachtwoord', { config: own }, async (request, reply) => {
@@ -68,7 +50,7 @@ export function registerMyAccount(app: FastifyInstance): void {
       if (!wachtwoord) throwFormFaults({ '': t('Dit account heeft geen wachtwoord.') })
       const form = readForm(PasswordForm, request.body, newPasswordFaults)
       const { accounts } = keptAt(app, signedIn(request)).tables
-      const right = await countingFailures(request, async () =>
+      const right = await countingFailures(app, request, async () =>
         accounts.checkPassword(await accounts.find(gebruikersnaam), form.oud, { known: true }),
       )
       if (!right) throwFormFaults({ oud: t('Dit is niet uw huidige wachtwoord.') })
@@ -83,7 +65,7 @@ export function registerMyAccount(app: FastifyInstance): void {
       if (!passwordGiven) return show(app, request, reply.code(400), faults)
       return reply.code(400).page('my-account-password', { ...FIRST_PASSWORD, faults })
     }
-    await startSession(request, reply, id)
+    await startSession(request, reply, id, { isConfirmed: true, oidc: sessionOf(request).oidc })
     return redirectWith(
       request,
       reply,
@@ -105,7 +87,7 @@ export function registerMyAccount(app: FastifyInstance): void {
     try {
       const { code } = readForm(Code, request.body)
       const { tables, who, box } = keptAt(app, administrator)
-      if (!(await countingFailures(request, () => tables.codes.use(box, who, code, true))))
+      if (!(await countingFailures(app, request, () => tables.codes.use(box, who, code, true))))
         throwFormFaults({
           code: t('Deze code klopt niet. Wacht op de volgende code in de app en controleer de tijd van uw telefoon.'),
         })
@@ -121,7 +103,7 @@ export function registerMyAccount(app: FastifyInstance): void {
     } catch (error) {
       return showCodes(app, request, reply.code(400), formFaultsOf(error))
     }
-    await startSession(request, reply, administrator.id)
+    await startSession(request, reply, administrator.id, { isConfirmed: true, oidc: sessionOf(request).oidc })
     return redirectWith(request, reply, '/mijn-account', t('Bij het inloggen wordt voortaan ook een code gevraagd.'))
   })
 
@@ -135,7 +117,7 @@ export function registerMyAccount(app: FastifyInstance): void {
     try {
       const { code } = readForm(Code, request.body)
       const { tables, who, box } = keptAt(app, administrator)
-      if (!(await countingFailures(request, () => tables.codes.use(box, who, code))))
+      if (!(await countingFailures(app, request, () => tables.codes.use(box, who, code))))
         throwFormFaults({ code: t('Deze code klopt niet, of is al gebruikt. Wacht op de volgende code.') })
       await mutateFromPage(request, async (m) => {
         await changeOwn(request, m, { action: 'account-codes', endsSessions: false }, deleteTotp)
@@ -153,7 +135,7 @@ export function registerMyAccount(app: FastifyInstance): void {
         faults: formFaultsOf(error),
       })
     }
-    await startSession(request, reply, administrator.id)
+    await startSession(request, reply, administrator.id, { isConfirmed: true, oidc: sessionOf(request).oidc })
     return redirectWith(request, reply, '/mijn-account', t('Er wordt geen code meer gevraagd bij het inloggen.'))
   })
 

@@ -2,6 +2,13 @@
 // that way, or tries a provider.
 
 import type { FastifyBaseLogger } from 'fastify'
+import {
+  createRemoteJWKSet,
+  type FetchImplementation,
+  type JWTVerifyGetKey,
+  customFetch as joseFetch,
+  jwtVerify,
+} from 'jose'
 import * as openid from 'openid-client'
 import { fetch } from 'undici'
 import type { OidcSettings } from '../../config.ts'
@@ -13,6 +20,19 @@ import { t } from '../language/language.ts'
 const TIMEOUT_SECONDS = 10
 const KNOWN_MS = 3_600_000
 const AWAY_MS = 5000
+const SIGNED_WITH = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]
 /** Providers whose addresses are remembered. */
 const MOST = 50
 
@@ -21,11 +41,15 @@ export class ProviderAway extends Error {}
 
 export type Begun = { target: string; state: string; nonce: string; verifier: string }
 
+/** What a provider is asked to do with who is signed in there: to let him choose an account, or to ask for his password again. */
+export type Prompt = 'select_account' | 'login'
+
 /** Where the browser is sent, and what its answer is held against. */
 export async function beginSignIn(
   configuration: openid.Configuration,
   scope: string,
   redirectUri: string,
+  prompt?: Prompt,
 ): Promise<Begun> {
   const [state, nonce, verifier] = [openid.randomState(), openid.randomNonce(), openid.randomPKCECodeVerifier()]
   const { href } = openid.buildAuthorizationUrl(configuration, {
@@ -36,23 +60,77 @@ export async function beginSignIn(
     code_challenge_method: 'S256',
     state,
     nonce,
+    ...(prompt && { prompt }),
+    ...(prompt === 'login' && { max_age: '0' }),
   })
   return { target: href, state, nonce, verifier }
 }
 
-/** The claims of who signed in. @param url as the browser came back */
+/** The claims of who signed in, and the ID token that has them. @param url as the browser came back */
 export async function endSignIn(
   configuration: openid.Configuration,
   url: URL,
   { state, nonce, verifier }: Omit<Begun, 'target'>,
-): Promise<Record<string, unknown>> {
+): Promise<{ claims: Record<string, unknown>; idToken: string | undefined }> {
   const tokens = await openid.authorizationCodeGrant(configuration, url, {
     pkceCodeVerifier: verifier,
     expectedState: state,
     expectedNonce: nonce,
     idTokenExpected: true,
   })
-  return tokens.claims() as Record<string, unknown>
+  return { claims: tokens.claims() as Record<string, unknown>, idToken: tokens.id_token }
+}
+
+/**
+ * Where the browser ends its session at the provider; undefined when that knows no such address.
+ * @param back where it comes back to
+ */
+export function endSessionUrl(
+  configuration: openid.Configuration,
+  idToken: string | undefined,
+  back: string,
+): URL | undefined {
+  if (!configuration.serverMetadata().end_session_endpoint) return undefined
+  return openid.buildEndSessionUrl(configuration, {
+    post_logout_redirect_uri: back,
+    ...(idToken && { id_token_hint: idToken }),
+  })
+}
+
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+/** A token of before is worth nothing, so that one that is sent again ends no newer session. */
+const LOGOUT_SECONDS = 300
+const keySets = new WeakMap<openid.Configuration, JWTVerifyGetKey>()
+
+/** Whose session ended at the provider (OpenID Connect Back-Channel Logout 1.0, 2.6). @throws when the token does not hold */
+export async function readLogoutToken(
+  configuration: openid.Configuration,
+  settings: OidcSettings,
+  proxies: Proxies,
+  token: string,
+): Promise<{ subject: string | null; sid: string | null; issuedAt: number }> {
+  const { jwks_uri: keysAt } = configuration.serverMetadata()
+  if (!keysAt) throw new Error('the provider names no keys')
+  const keys =
+    keySets.get(configuration) ??
+    createRemoteJWKSet(new URL(keysAt), {
+      timeoutDuration: TIMEOUT_SECONDS * 1000,
+      [joseFetch]: fetchThrough(proxies) as unknown as FetchImplementation,
+    })
+  keySets.set(configuration, keys)
+  const { payload } = await jwtVerify(token, keys, {
+    issuer: settings.issuer,
+    audience: settings.clientId,
+    algorithms: SIGNED_WITH,
+    requiredClaims: ['iat', 'jti'],
+    maxTokenAge: LOGOUT_SECONDS,
+    clockTolerance: 60,
+  })
+  const { sub = null, sid = null, events, nonce, iat } = payload
+  const isEvent = typeof events === 'object' && events !== null && Object.hasOwn(events, LOGOUT_EVENT)
+  if (!isEvent || nonce !== undefined || (typeof sub !== 'string' && typeof sid !== 'string'))
+    throw new Error('this is no logout token')
+  return { subject: sub, sid: typeof sid === 'string' ? sid : null, issuedAt: iat ?? 0 }
 }
 
 /** Through our way out, which calls what may be called. */
@@ -150,9 +228,14 @@ async function hasKeys(url: string, customFetch: openid.CustomFetch): Promise<bo
   }
 }
 
-/** Whether no answer came, as against a wrong one. */
+/** Whether no answer came, or that of a provider with a fault of its own, as against a wrong one. */
 export function isAway(error: unknown): boolean {
-  const { code, cause } = error as { code?: string; cause?: { name?: string } }
+  const { code, cause, status } = error as {
+    code?: string
+    cause?: { name?: string; status?: unknown }
+    status?: unknown
+  }
+  if (Number(status ?? cause?.status) >= 500) return true
   return code === 'OAUTH_TIMEOUT' || (error instanceof TypeError && cause !== undefined) || code === 'ECONNREFUSED'
 }
 

@@ -35,6 +35,7 @@ import {
 } from './oidc-providers.ts'
 
 const administering = { access: 'beheer', rol: 'administrator' } as const
+const changing = { ...administering, isSignIn: true } as const
 const PATH = '/inlogaanbieders'
 type Params = { Params: { uuid: string } }
 
@@ -81,10 +82,10 @@ export function registerOidcPages(app: FastifyInstance): void {
     })
   })
 
-  app.get(`${PATH}/nieuw`, { config: administering }, async (request, reply) =>
+  app.get(`${PATH}/nieuw`, { config: changing }, async (request, reply) =>
     reply.page('oidc-provider', page(request, undefined, { ...DEFAULTS, nieuw: randomUUID() })),
   )
-  app.post(`${PATH}/nieuw`, { config: administering }, async (request, reply) => {
+  app.post(`${PATH}/nieuw`, { config: changing }, async (request, reply) => {
     try {
       const { input, uuid } = await readProviderForm(request)
       if (isOnlyTried(request))
@@ -101,11 +102,11 @@ export function registerOidcPages(app: FastifyInstance): void {
     }
   })
 
-  app.get<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
+  app.get<Params>(`${PATH}/:uuid/wijzigen`, { config: changing }, async (request, reply) => {
     const provider = await requireProvider(request)
     return reply.page('oidc-provider', page(request, provider, toFields(provider)))
   })
-  app.post<Params>(`${PATH}/:uuid/wijzigen`, { config: administering }, async (request, reply) => {
+  app.post<Params>(`${PATH}/:uuid/wijzigen`, { config: changing }, async (request, reply) => {
     const provider = await requireProvider(request)
     try {
       const { input, isMoved } = await readProviderForm(request, provider)
@@ -133,12 +134,12 @@ export function registerOidcPages(app: FastifyInstance): void {
     }
   })
 
-  app.get<Params>(`${PATH}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
+  app.get<Params>(`${PATH}/:uuid/verwijderen`, { config: changing }, async (request, reply) => {
     const provider = await requireProvider(request)
     const crumbs = [{ path: PATH, name: t('Inlogaanbieders') }]
     return reply.page('oidc-provider-delete', { title: t('Inlogaanbieder verwijderen'), breadcrumbs: crumbs, provider })
   })
-  app.post<Params>(`${PATH}/:uuid/verwijderen`, { config: administering }, async (request, reply) => {
+  app.post<Params>(`${PATH}/:uuid/verwijderen`, { config: changing }, async (request, reply) => {
     const provider = await requireProvider(request)
     await mutateFromPage(request, async (m) => {
       await m.trx.deleteFrom('oidcProvider').where('uuid', '=', provider.uuid).execute()
@@ -244,6 +245,8 @@ const page = (
   redirectUri: returnAddress(request, {
     returnPath: returnPathOf(provider ?? { uuid: String(values.nieuw ?? ''), hasOwnReturn: true }),
   }),
+  signedOutUri: `${request.base}/beheer/inloggen`,
+  toldUri: `${request.base}/beheer/inloggen/oidc/afmelden/${provider?.uuid ?? String(values.nieuw ?? '')}`,
   ownRedirectUri: provider && returnAddress(request, { returnPath: `/${provider.uuid}` }),
   hasSecret: provider?.sealedSecret != null,
   isTried: false,

@@ -83,6 +83,35 @@ export async function offeredProviders(db: ReadDb, { oidc }: Config): Promise<{ 
   return [...(oidc ? [{ uuid: '', label: oidc.label }] : []), ...rows]
 }
 
+/** The provider that knows who has this account, with its uuid (empty: that of the environment); undefined when it is not offered any more. */
+export async function providerOf(
+  db: ReadDb,
+  { oidc }: Config,
+  accountId: number,
+): Promise<{ uuid: string; label: string } | undefined> {
+  const account = await db
+    .selectFrom('beheerAccount')
+    .select('oidcIssuer')
+    .where('id', '=', accountId)
+    .executeTakeFirst()
+  return account?.oidcIssuer ? findByIssuer(db, oidc, account.oidcIssuer) : undefined
+}
+
+/** The same by its issuer. */
+export async function findByIssuer(
+  db: ReadDb,
+  oidc: Config['oidc'],
+  issuer: string,
+): Promise<{ uuid: string; label: string } | undefined> {
+  if (oidc?.issuer === issuer) return { uuid: '', label: oidc.label }
+  return db
+    .selectFrom('oidcProvider')
+    .select(['uuid', 'label'])
+    .where('issuer', '=', issuer)
+    .where('isActive', '=', true)
+    .executeTakeFirst()
+}
+
 export const settingsOf = (
   {
     label,

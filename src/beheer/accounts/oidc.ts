@@ -2,13 +2,14 @@
 // which role he has; both anew at every sign-in. It is first asked when somebody wants to sign in with it.
 
 import { createHash } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Attempts, countAttempts } from '../../autorisaties/attempts.ts'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { countAttempts } from '../../autorisaties/attempts.ts'
 import type { OidcSettings } from '../../config.ts'
-import { notFound, Problem } from '../../core/problem.ts'
+import { notFound } from '../../core/problem.ts'
 import { networkOf } from '../../http/network.ts'
 import { writeAudit } from '../frame/change.ts'
-import { cookieOptions, ROLLEN, type Rol } from '../frame/session.ts'
+import { basePath } from '../frame/keyset-list.ts'
+import { confirmSession, cookieOptions, ROLLEN, type Rol } from '../frame/session.ts'
 import { t } from '../language/language.ts'
 import { findInvited } from './accounts.ts'
 import type { Begun, Providers } from './oidc-client.ts'
@@ -19,53 +20,76 @@ const SECONDS = 600
 /** Attempts of one browser that are on the way, beside the newest. */
 const MOST_ATTEMPTS = 4
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What is known of a provider of OpenID Connect, asked when somebody needs it. @throws ProviderAway */
+    knownProvider(settings: OidcSettings, log: FastifyBaseLogger): ReturnType<Providers>
+  }
+}
+
 /** What the browser keeps, encrypted, while it is at the provider. `provider`: its uuid; empty: that of the environment. */
-type PendingSignIn = Omit<Begun, 'target'> & { provider: string; verder: string; uitnodiging?: string; tot: number }
+type PendingSignIn = Omit<Begun, 'target'> & {
+  provider: string
+  verder: string
+  uitnodiging?: string
+  /** The session whose owner shows again who he is, instead of signing in. */
+  bevestigt?: string
+  tot: number
+}
 
 export function registerOidc(app: FastifyInstance): void {
   const { box, config } = app.parts
-  const opened = app.each((): { attempts: Attempts; providers?: Providers } => ({
+  const opened = app.each(() => ({
     attempts: countAttempts({
       limit: 20,
       detail: t('Vanaf dit adres is te vaak geprobeerd in te loggen. Probeer het over een minuut opnieuw.'),
     }),
   }))
-  /** What is known of a provider. @throws Problem 503 */
-  const configurationOf = async (settings: OidcSettings, request: FastifyRequest) => {
-    const { openProviders, ProviderAway } = await import('./oidc-client.ts')
-    const here = opened()
+  const known = app.each((): { providers?: Providers } => ({}))
+  app.decorate('knownProvider', async (settings: OidcSettings, log: FastifyBaseLogger) => {
+    const { openProviders } = await import('./oidc-client.ts')
+    const here = known()
     here.providers ??= openProviders(config.proxies)
-    return here.providers(settings, request.log).catch((error) => {
-      throw error instanceof ProviderAway ? away(settings) : error
+    return here.providers(settings, log)
+  })
+  /** What is known of a provider; undefined when it cannot be asked. */
+  const configurationOf = async (settings: OidcSettings, request: FastifyRequest) => {
+    const { ProviderAway } = await import('./oidc-client.ts')
+    return app.knownProvider(settings, request.log).catch((error) => {
+      if (error instanceof ProviderAway) return undefined
+      throw error
     })
   }
 
-  app.get<{ Querystring: { verder?: string; aanbieder?: string; uitnodiging?: string } }>(
-    '/inloggen/oidc',
-    { config: everyone },
-    async (request, reply) => {
-      const { verder, aanbieder, uitnodiging } = request.query
-      const provider = String(aanbieder ?? '')
-      const settings = await findProvider(app.read, config, box, provider)
-      if (!settings) throw notFound(t('Met deze aanbieder kunt u hier niet inloggen.'))
-      const configuration = await configurationOf(settings, request)
-      const { beginSignIn } = await import('./oidc-client.ts')
-      const { target, ...begun } = await beginSignIn(configuration, settings.scopes, returnAddress(request, settings))
-      const pending: PendingSignIn = {
-        ...begun,
-        provider,
-        verder: ownPath(verder),
-        ...(typeof uitnodiging === 'string' && { uitnodiging: uitnodiging.slice(0, 100) }),
-        tot: Date.now() + SECONDS * 1000,
-      }
-      const sealed = box.seal(JSON.stringify(pending), 'oidc').toString('base64url')
-      // One for each attempt, so that two tabs do not take each other's; few, since all of them are sent along.
-      const others = Object.keys(request.cookies).filter((name) => name.startsWith(cookiePrefix(request)))
-      for (const name of others.slice(0, -MOST_ATTEMPTS)) reply.clearCookie(name, cookieOptions(request))
-      reply.setCookie(cookieName(request, begun.state), sealed, { ...cookieOptions(request), maxAge: SECONDS })
-      return reply.redirect(target, 303)
-    },
-  )
+  app.get<{
+    Querystring: { verder?: string; aanbieder?: string; uitnodiging?: string; kiezen?: string; bevestigen?: string }
+  }>('/inloggen/oidc', { config: everyone }, async (request, reply) => {
+    const { verder, aanbieder, uitnodiging, kiezen, bevestigen } = request.query
+    const provider = String(aanbieder ?? '')
+    const settings = await findProvider(app.read, config, box, provider)
+    if (!settings) throw notFound(t('Met deze aanbieder kunt u hier niet inloggen.'))
+    const configuration = await configurationOf(settings, request)
+    if (!configuration) return away(reply, settings, provider)
+    const { beginSignIn } = await import('./oidc-client.ts')
+    const isOwner = bevestigen !== undefined && request.session?.step === 'signed-in'
+    const prompt = isOwner ? 'login' : kiezen === undefined ? undefined : 'select_account'
+    const address = returnAddress(request, settings)
+    const { target, ...begun } = await beginSignIn(configuration, settings.scopes, address, prompt)
+    const pending: PendingSignIn = {
+      ...begun,
+      provider,
+      verder: ownPath(verder),
+      ...(isOwner && { bevestigt: request.session?.uuid ?? '' }),
+      ...(typeof uitnodiging === 'string' && { uitnodiging: uitnodiging.slice(0, 100) }),
+      tot: Date.now() + SECONDS * 1000,
+    }
+    const sealed = box.seal(JSON.stringify(pending), 'oidc').toString('base64url')
+    // One for each attempt, so that two tabs do not take each other's; few, since all of them are sent along.
+    const others = Object.keys(request.cookies).filter((name) => name.startsWith(cookiePrefix(request)))
+    for (const name of others.slice(0, -MOST_ATTEMPTS)) reply.clearCookie(name, cookieOptions(request))
+    reply.setCookie(cookieName(request, begun.state), sealed, { ...cookieOptions(request), maxAge: SECONDS })
+    return reply.redirect(target, 303)
+  })
 
   app.get<{ Querystring: { code?: string } }>('/inloggen/uitnodiging', { config: everyone }, async (request, reply) => {
     const code = typeof request.query.code === 'string' ? request.query.code : ''
@@ -108,21 +132,25 @@ export function registerOidc(app: FastifyInstance): void {
     attempts.failed(networkOf(request.ip))
     const [, search = ''] = request.originalUrl.split('?', 2)
     const configuration = await configurationOf(settings, request)
+    if (!configuration) return away(reply, settings, pending.provider)
     const { endSignIn, isAway, redacted } = await import('./oidc-client.ts')
-    let claims: Record<string, unknown>
+    let signedIn: Awaited<ReturnType<typeof endSignIn>>
     try {
-      claims = await endSignIn(configuration, new URL(`${returnAddress(request, settings)}?${search}`), pending)
+      signedIn = await endSignIn(configuration, new URL(`${returnAddress(request, settings)}?${search}`), pending)
     } catch (error) {
       request.log.warn({ err: redacted(error) }, 'signing in with OpenID Connect failed')
-      if (isAway(error)) throw away(settings)
+      if (isAway(error) || AWAY_WORDS.has(String((error as { error?: unknown }).error)))
+        return away(reply, settings, pending.provider)
       return refuseHim(reasonOf(error), 401)
     }
+    const { claims, idToken } = signedIn
     const subject = subjectOf(claims)
     if (subject === undefined)
       return refuseHim(
         t`${label} zegt niet bruikbaar wie u bent: het kenmerk (sub) is leeg, langer dan 255 tekens, of heeft tekens die niet te bewaren zijn. Meld dit aan de beheerder van ${label}.`,
         403,
       )
+    if (pending.bevestigt !== undefined) return confirm(request, reply, pending, { issuer, subject, claims })
     const rol = roleOf(claims, settings)
     const naam = text(claims.preferred_username) || text(claims.email) || subject.slice(0, 150)
     const refused = (nieuw?: object) =>
@@ -151,9 +179,44 @@ export function registerOidc(app: FastifyInstance): void {
       return refuseHim(account.refused, 403)
     }
     attempts.succeeded(networkOf(request.ip))
-    return afterFirstStep(request, reply, account, pending.verder)
+    const oidc = {
+      issuer,
+      sid: text(claims.sid, 255) || null,
+      idToken: idToken === undefined ? null : box.seal(idToken, ID_TOKEN_OWNER),
+    }
+    return afterFirstStep(request, reply, account, pending.verder, { oidc })
+  }
+
+  /** Who signed in anew at the provider is the owner of the session, or nothing changes. */
+  async function confirm(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { bevestigt, verder, provider }: PendingSignIn,
+    { issuer, subject, claims }: { issuer: string; subject: string; claims: Record<string, unknown> },
+  ): Promise<FastifyReply> {
+    const { session } = request
+    const isHis = session?.step === 'signed-in' && session.uuid === bevestigt
+    const isOwner = isHis && (await app.own.isAccountOf(session.beheerder.id, { issuer, subject }))
+    // A provider that tells when it asked for the password has to have done so just now.
+    const { auth_time: at } = claims
+    const isNow = typeof at !== 'number' || at > Date.now() / 1000 - SECONDS
+    if (!isOwner || !isNow)
+      return refuse(
+        reply,
+        '',
+        t('Dit bevestigt niet dat u het bent: er is bij de aanbieder als iemand anders ingelogd, of niet opnieuw.'),
+        403,
+        provider,
+      )
+    await confirmSession(request, reply)
+    return reply.redirect(`${basePath(request)}${verder || '/beheer/mijn-account'}`, 303)
   }
 }
+
+/** What the ID token of a session is sealed for. */
+export const ID_TOKEN_OWNER = 'oidc id token'
+/** What a provider answers that has a fault of its own (OpenID Connect Core 3.1.2.6). */
+const AWAY_WORDS: ReadonlySet<string> = new Set(['server_error', 'temporarily_unavailable'])
 
 /** Who somebody is at the provider (OpenID Connect Core 5.7: at most 255 ASCII characters): whole, or not at all. */
 function subjectOf({ sub }: Record<string, unknown>): string | undefined {
@@ -173,11 +236,15 @@ export function roleOf(claims: Record<string, unknown>, { roleClaim, roles }: Oi
   return ROLLEN.toReversed().find((rol) => roles[rol].some((one) => given.has(one)))
 }
 
-const away = ({ label }: OidcSettings) =>
-  new Problem(503, {
-    detail: t`${label} is nu niet bereikbaar. Probeer het later opnieuw, of log in met een wachtwoord.`,
-    headers: { 'retry-after': '30' },
-  })
+/** A page and no error that tries again by itself: an answer of a provider counts once. */
+const away = (reply: FastifyReply, { label }: OidcSettings, provider: string) =>
+  refuse(
+    reply.header('retry-after', '30'),
+    label,
+    t`${label} antwoordt nu niet, of heeft een storing. Probeer het over een halve minuut opnieuw, of log in met een wachtwoord als u dat hebt.`,
+    503,
+    provider,
+  )
 
 export const returnAddress = (request: FastifyRequest, { returnPath }: { returnPath: string }): string =>
   `${request.base}/beheer/inloggen/oidc/terug${returnPath}`
@@ -207,7 +274,8 @@ function refuse(
   provider?: string,
 ): Promise<FastifyReply> {
   const title = label === '' ? t('Inloggen is niet gelukt') : t`Inloggen met ${label} is niet gelukt`
-  return reply.code(status).page('sign-in-oidc', { title, reden, label, provider })
+  // Who was known and may not come in would be sent back at once as the same person.
+  return reply.code(status).page('sign-in-oidc', { title, reden, label, provider, isKnown: status === 403 })
 }
 
 const notThisAttempt = () => t('Het antwoord hoort niet bij deze poging. Begin opnieuw.')

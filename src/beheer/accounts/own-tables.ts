@@ -8,10 +8,26 @@ import { registerKanalen, testNotificatie } from '../../notificaties/kanalen.ts'
 import { readiness } from '../../operations/health.ts'
 import { writeAudit } from '../frame/change.ts'
 import { deleteFilter, saveFilter } from '../frame/saved-filters.ts'
-import { deleteNotice, deleteSession, insertNotice, insertSession, readSession } from '../frame/session.ts'
-import { checkPassword, endSessionsOf, findByName, linkOidc, recordFailure, recordSignIn } from './accounts.ts'
+import {
+  deleteNotice,
+  deleteSession,
+  insertNotice,
+  insertSession,
+  markConfirmed,
+  readSession,
+} from '../frame/session.ts'
+import {
+  checkPassword,
+  endProviderSessions,
+  endSessionsOf,
+  findByName,
+  isAccountOf,
+  linkOidc,
+  recordFailure,
+  recordSignIn,
+} from './accounts.ts'
 import { bringAlong } from './centre-mirror.ts'
-import { findBrowser, insertBrowser } from './known-browsers.ts'
+import { findBrowser, insertBrowser, makeLink, ownerOfLink, useLink } from './known-browsers.ts'
 import { begin, runningAttempt, useCode } from './totp.ts'
 
 declare module 'fastify' {
@@ -54,11 +70,20 @@ export function openOwnTables(parts: WholeParts) {
     ...openSignInTables(database),
     linkOidc: here(linkOidc),
     endSessionsOf: here(endSessionsOf),
+    isAccountOf: here(isAccountOf),
+    endProviderSessions: here(endProviderSessions),
     bringAlong: here(bringAlong),
-    browsers: { find: here(findBrowser), insert: here(insertBrowser) },
+    browsers: {
+      find: here(findBrowser),
+      insert: here(insertBrowser),
+      ownerOfLink: here(ownerOfLink),
+      makeLink: here(makeLink),
+      useLink: here(useLink),
+    },
     sessions: {
       read: here(readSession),
       insert: here(insertSession),
+      confirm: here(markConfirmed),
       delete: here(deleteSession),
       addNotice: here(insertNotice),
       deleteNotice: here(deleteNotice),

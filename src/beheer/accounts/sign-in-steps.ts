@@ -5,7 +5,7 @@ import type { Member } from '../../organisations/accounts.ts'
 import { renewToken } from '../frame/csrf-token.ts'
 import { moment } from '../frame/format.ts'
 import { basePath } from '../frame/keyset-list.ts'
-import { type Notice, startSession } from '../frame/session.ts'
+import { type Notice, type OidcSession, startSession } from '../frame/session.ts'
 import { t } from '../language/language.ts'
 import type { Failures, SignedIn } from './accounts.ts'
 import { rememberBrowser } from './known-browsers.ts'
@@ -18,10 +18,10 @@ export async function afterFirstStep(
   reply: FastifyReply,
   account: SignedIn,
   verder: string | undefined,
-  member?: Member,
+  { member, oidc }: { member?: Member | undefined; oidc?: OidcSession } = {},
 ): Promise<FastifyReply> {
-  if (!account.totp) return logIn(request, reply, account, verder, { member })
-  await startSession(request, reply, account.id, 'totp')
+  if (!account.totp) return logIn(request, reply, account, verder, { member, oidc })
+  await startSession(request, reply, account.id, { step: 'totp', oidc })
   const path = ownPath(verder)
   return reply.redirect(
     `${basePath(request)}/beheer/inloggen/code${path && `?verder=${encodeURIComponent(path)}`}`,
@@ -32,6 +32,7 @@ export async function afterFirstStep(
 /**
  * The last step of every way to sign in.
  * @param how.member the account, when it is one of the centre
+ * @param how.oidc of who signed in by a provider
  * @param how.from where it was signed in already: the name of another organisation, and when that session ends
  */
 export async function logIn(
@@ -39,12 +40,21 @@ export async function logIn(
   reply: FastifyReply,
   account: Omit<SignedIn, 'totp'>,
   verder: string | undefined,
-  { member, from }: { member?: Member | undefined; from?: { name: string; until: string } } = {},
+  {
+    member,
+    from,
+    oidc,
+  }: {
+    member?: Member | undefined
+    from?: { name: string; until: string }
+    oidc?: OidcSession | null | undefined
+  } = {},
 ): Promise<FastifyReply> {
   const { own, centre } = request.server
   const here = await own.accounts.recordSignIn(account.id)
   const failures = member && centre ? await centre.tables.accounts.recordSignIn(member.id) : here
-  await startSession(request, reply, account.id, 'signed-in', failures && failureNotice(failures), from?.until)
+  const notice = failures && failureNotice(failures)
+  await startSession(request, reply, account.id, { notice, until: from?.until, oidc })
   // A form from another site comes without the cookie of the browser, which would be lost.
   if (from === undefined) await rememberBrowser(request, reply, account.id)
   renewToken(request, reply)

@@ -11,10 +11,12 @@ import { formatDuration } from '../frame/format.ts'
 import { basePath } from '../frame/keyset-list.ts'
 import { endSession } from '../frame/session.ts'
 import { t } from '../language/language.ts'
-import { browserOf, enterAs, forgetCodes, fromRegistry, keptAt } from './centre-account.ts'
+import { registerBrowserLink } from './browser-link.ts'
+import { browserOf, enterAs, fromRegistry, keptAt, signOutEverywhere } from './centre-account.ts'
 import { knownBrowser } from './known-browsers.ts'
 import { registerOidc } from './oidc.ts'
 import { offeredProviders } from './oidc-providers.ts'
+import { registerOidcSignOut, signOutAtProvider } from './oidc-sign-out.ts'
 import { afterFirstStep, everyone, logIn, ownPath } from './sign-in-steps.ts'
 
 const Inloggegevens = Type.Object({
@@ -74,7 +76,8 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
       ...(await shared()),
     }
     const seconds = await attempts.claim(counters)
-    if (seconds > 0) return tooSoon(reply, seconds).page('sign-in', { ...page, weigering: waitText(seconds) })
+    if (seconds > 0)
+      return tooSoon(reply, seconds).page('sign-in', { ...page, isTooSoon: true, weigering: waitText(seconds) })
     const known = browser !== undefined
     const right = await accounts.checkPassword(account, form.wachtwoord, { known }).catch(async (error) => {
       await attempts.giveBack(counters) // too many at once: it was not looked at
@@ -94,7 +97,7 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     }
     await attempts.succeeded(counters)
     if (browser === undefined) attemptsNow().succeeded(networkOf(request.ip))
-    return afterFirstStep(request, reply, here, form.verder, member)
+    return afterFirstStep(request, reply, here, form.verder, { member })
   })
 
   app.get<Query>('/inloggen/code', { config: everyone }, async (request, reply) => {
@@ -112,7 +115,8 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     const counters = codeCounters({ account: who.id, browser: browserOf(browser, account.centre) })
     const page = { title: t('Code invullen'), verder: ownPath(form.verder) }
     const seconds = await tables.attempts.claim(counters)
-    if (seconds > 0) return tooSoon(reply, seconds).page('sign-in-code', { ...page, weigering: waitText(seconds) })
+    if (seconds > 0)
+      return tooSoon(reply, seconds).page('sign-in-code', { ...page, isTooSoon: true, weigering: waitText(seconds) })
     if (!(await tables.codes.use(box, who, form.code ?? ''))) {
       await tables.accounts.recordFailure(who.id)
       await app.own.audit(request, [
@@ -122,18 +126,24 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     }
     await tables.attempts.succeeded(counters)
     if (browser === undefined) attemptsNow().succeeded(networkOf(request.ip))
-    return logIn(request, reply, account, form.verder, { member: account.centre })
+    return logIn(request, reply, account, form.verder, { member: account.centre, oidc: request.session?.oidc })
   })
 
   app.post('/uitloggen', { config: everyone }, async (request, reply) => {
-    if (request.beheerder)
-      await app.own.audit(request, [{ handeling: 'uitloggen', soort: 'account', id: request.beheerder.uuid }])
+    const { beheerder } = request
+    const oidc = request.session?.oidc
+    if (beheerder) await app.own.audit(request, [{ handeling: 'uitloggen', soort: 'account', id: beheerder.uuid }])
     await endSession(request, reply)
-    if (request.beheerder) await forgetCodes(request, request.beheerder)
+    const isElsewhere = beheerder?.centre && !(await signOutEverywhere(app, beheerder.centre))
+    request.beheerder = undefined
+    if (isElsewhere) return reply.page('signed-out', { title: t('U bent uitgelogd'), isElsewhere })
+    if (oidc) return signOutAtProvider(app, request, reply, oidc)
     return reply.redirect(`${basePath(request)}/beheer/inloggen`, 303)
   })
 
+  registerBrowserLink(app)
   registerOidc(app)
+  registerOidcSignOut(app)
 }
 
 const tooSoon = (reply: FastifyReply, seconds: number) => reply.code(429).header('retry-after', String(seconds))

@@ -2,14 +2,14 @@
 
 const say = (dutch, english) => (document.documentElement.lang === 'en' ? english : dutch)
 
-// data-ververs="15": keeps a part up to date, found by its id in the page asked anew. Without an answer it says so; data-stil
-// does not.
+// data-ververs="15": keeps a part up to date, found by its id in the page asked anew. Without an answer it says so,
+// not so data-stil.
 for (const part of document.querySelectorAll('[data-ververs]')) {
   let last = new Date().toLocaleTimeString(say('nl-NL', 'en-GB'))
   let notice
   setInterval(async () => {
     if (document.hidden || part.querySelector('input:focus, select:focus, textarea:focus')) return
-    const fresh = await replace(part, location.href).catch(() => false)
+    const fresh = await replace(part, location.href, { 'x-ververs': 'ja' }).catch(() => false)
     if (fresh) last = new Date().toLocaleTimeString(say('nl-NL', 'en-GB'))
     if (fresh || 'stil' in part.dataset) {
       notice?.remove()
@@ -27,7 +27,7 @@ for (const part of document.querySelectorAll('[data-ververs]')) {
   }, Number(part.dataset.ververs) * 1000)
 }
 
-// data-stroom="url": the same, whenever the server says that there is something new.
+// data-stroom="url": the same, whenever the server has something new.
 for (const part of document.querySelectorAll('[data-stroom]')) {
   const source = new EventSource(part.dataset.stroom)
   source.addEventListener('stand', async (event) => {
@@ -219,8 +219,8 @@ for (const form of document.querySelectorAll('[data-volgorde]')) {
   })
 }
 
-async function replace(part, url) {
-  const answer = await fetch(url, { headers: { accept: 'text/html' } })
+async function replace(part, url, headers = {}) {
+  const answer = await fetch(url, { headers: { accept: 'text/html', ...headers } })
   if (answer.redirected) return location.reload()
   if (!answer.ok) return false
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')

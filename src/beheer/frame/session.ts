@@ -65,6 +65,11 @@ export type Session = {
   id: number
   uuid: string
   step: 'totp' | 'signed-in'
+  /** Its owner showed again who he is, so short ago that a form may begin that changes how one signs in. */
+  isFresh: boolean
+  /** The same, with time to fill in that form. */
+  isConfirmed: boolean
+  oidc: OidcSession | null
   /** When it ends at the latest. */
   expiresAt: string
   /** What this page is to say. */
@@ -72,6 +77,12 @@ export type Session = {
   beheerder: Administrator
 }
 
+/** What a session by OpenID Connect knows of the one at the provider. `idToken` is sealed. */
+export type OidcSession = { issuer: string; sid: string | null; idToken: Buffer | null }
+
+/** How long a confirmation counts before a form is opened, and until it is sent. */
+const FRESH = '10 minutes'
+const CONFIRMED = '30 minutes'
 const IDLE = '30 minutes'
 const LIFETIME = '12 hours'
 const TOTP_LIFETIME = '10 minutes'
@@ -81,7 +92,7 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
   const value = request.cookies[cookieName(request)]
   if (!value) return undefined
   const { own } = request.server
-  const row = await own.sessions.read(sha256(value))
+  const row = await own.sessions.read(sha256(value), !isPoll(request))
   if (!row) return undefined
   const centre = row.stamp === null ? undefined : await memberHolding(request, row.account_uuid, row.stamp)
   if (row.stamp !== null && !centre) {
@@ -93,6 +104,9 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
     uuid: row.uuid,
     step: row.step,
     expiresAt: row.expires_at,
+    isFresh: row.fresh,
+    isConfirmed: row.confirmed,
+    oidc: row.oidc_issuer === null ? null : { issuer: row.oidc_issuer, sid: row.oidc_sid, idToken: row.oidc_id_token },
     notice: noticeFor(request, row.notices),
     beheerder: {
       id: row.account_id,
@@ -110,6 +124,10 @@ export async function findSession(request: FastifyRequest): Promise<Session | un
     },
   }
 }
+
+/** What a page asks by itself, without anybody at the desk. */
+const isPoll = ({ headers }: FastifyRequest) =>
+  headers['x-ververs'] !== undefined || headers.accept === 'text/event-stream'
 
 /** Whether the one who is signed in may see the page about all organisations. False in an installation with one organisation. */
 export const isOfTheCentre = ({ beheerder }: FastifyRequest): boolean => beheerder?.centre?.seesCentre ?? false
@@ -131,14 +149,19 @@ const ofCentre = ({ totp, passwordGiven, membership }: Member) => {
 
 type Sql = Pick<Database, 'sql'>
 
-/** The session with this key, which counts on for a while. */
-export async function readSession({ sql }: Sql, key: Buffer) {
+/** The session with this key. @param isSeen it counts on for a while */
+export async function readSession({ sql }: Sql, key: Buffer, isSeen: boolean) {
   const [row] = await sql<
     {
       id: number
       uuid: string
       step: Session['step']
       expires_at: string
+      fresh: boolean
+      confirmed: boolean
+      oidc_issuer: string | null
+      oidc_sid: string | null
+      oidc_id_token: Buffer | null
       notices: KeptNotice[] | null
       account_id: number
       account_uuid: string
@@ -157,9 +180,11 @@ export async function readSession({ sql }: Sql, key: Buffer) {
       select s.*, s.seen_at < now() - interval '1 minute' as oud from beheer_session s
       where key = ${key} and expires_at > now() and seen_at > now() - ${IDLE}::interval
     ), gezien as (
-      update beheer_session s set seen_at = now() from gevonden g where s.id = g.id and g.oud
+      update beheer_session s set seen_at = now() from gevonden g where s.id = g.id and g.oud and ${isSeen}
     )
-    select g.id, g.uuid, g.step, g.expires_at, (select jsonb_agg(m order by n) from jsonb_array_elements(g.notices) with ordinality x(m, n)
+    select g.id, g.uuid, g.step, g.expires_at, coalesce(g.confirmed_at > now() - ${FRESH}::interval, false) as fresh,
+      coalesce(g.confirmed_at > now() - ${CONFIRMED}::interval, false) as confirmed, g.oidc_issuer, g.oidc_sid, g.oidc_id_token,
+      (select jsonb_agg(m order by n) from jsonb_array_elements(g.notices) with ordinality x(m, n)
         where (m->>'at')::float8 > extract(epoch from now()) - ${NOTICE_SECONDS}::int) as notices, a.id as account_id, a.uuid as account_uuid, a.gebruikersnaam, a.naam, a.rol, a.may_repair,
       a.max_vertrouwelijkheidaanduiding as max, a.totp_since is not null as totp, a.password_hash is not null as wachtwoord,
       a.password_hash is not null and a.password_given as password_given, a.centre_stamp as stamp
@@ -197,28 +222,54 @@ export async function liveSessions(
 
 /**
  * Begins a session under a new value, in place of the one that the browser had.
- * @param notice what its first page says
- * @param until the end of the session elsewhere that it goes on from: in place of 12 hours, and of the session that they have here already
+ * @param how.notice what its first page says
+ * @param how.until the end of the session elsewhere that it goes on from: in place of 12 hours, and of the session that they have here already
+ * @param how.isConfirmed its owner just showed who he is, beside signing in
  */
 export async function startSession(
   request: FastifyRequest,
   reply: FastifyReply,
   accountId: number,
-  step: Session['step'] = 'signed-in',
-  notice: Notice | null = null,
-  until: string | null = null,
+  {
+    step = 'signed-in',
+    notice = null,
+    until = null,
+    isConfirmed = false,
+    oidc = null,
+  }: {
+    step?: Session['step']
+    notice?: Notice | null | undefined
+    until?: string | null | undefined
+    isConfirmed?: boolean
+    oidc?: OidcSession | null | undefined
+  } = {},
 ): Promise<void> {
   await endSession(request, reply)
   const value = randomBytes(32).toString('base64url')
   const browser = headerText(request, 'user-agent').slice(0, 300).toWellFormed()
   const notices = notice && [keep('*', notice)]
-  const session = { key: sha256(value), accountId, step, until, notices, address: request.ip, browser }
+  const about = { address: request.ip, browser, isConfirmed, oidc }
+  const session = { key: sha256(value), accountId, step, until, notices, ...about }
   const made = await request.server.own.sessions.insert(session)
   if (request.session) request.session = { ...request.session, ...made, step }
   reply.setCookie(cookieName(request), value, cookieOptions(request))
 }
 
+/** The owner of this session showed again who he is: it goes on under a new value, so that a copy of the cookie of before is worth nothing. */
+export async function confirmSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const value = randomBytes(32).toString('base64url')
+  await request.server.own.sessions.confirm(sessionOf(request).id, sha256(value))
+  reply.setCookie(cookieName(request), value, cookieOptions(request))
+}
+
+/** @param id of the session; `key`: its new one */
+export async function markConfirmed({ sql }: Sql, id: number, key: Buffer): Promise<void> {
+  await sql`update beheer_session set key = ${key}, confirmed_at = now() where id = ${id}`
+}
+
 type NewSession = {
+  isConfirmed: boolean
+  oidc: OidcSession | null
   key: Buffer
   accountId: number
   step: Session['step']
@@ -231,14 +282,15 @@ type NewSession = {
 /** Removes sessions that no longer count on the way. */
 export async function insertSession(
   { sql }: Sql,
-  { key, accountId, step, until, notices, address, browser }: NewSession,
+  { key, accountId, step, until, notices, address, browser, isConfirmed, oidc }: NewSession,
 ): Promise<{ id: number; uuid: string }> {
   await sql`delete from beheer_session where expires_at < now() or seen_at < now() - ${IDLE}::interval`
   // Those that went on from one another all end at one moment, by which the one of before is known.
   if (until !== null) await sql`delete from beheer_session where account_id = ${accountId} and expires_at = ${until}`
   const [row] = await sql<[{ id: number; uuid: string }]>`
-    insert into beheer_session (key, account_id, step, expires_at, address, browser, notices)
-    values (${key}, ${accountId}, ${step}, coalesce(${until}::timestamptz, now() + ${step === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval),
+    insert into beheer_session (key, account_id, step, confirmed_at, oidc_issuer, oidc_sid, oidc_id_token, expires_at, address, browser, notices)
+    values (${key}, ${accountId}, ${step}, case when ${isConfirmed} then now() end, ${oidc?.issuer ?? null}, ${oidc?.sid ?? null},
+      ${oidc?.idToken ?? null}, coalesce(${until}::timestamptz, now() + ${step === 'totp' ? TOTP_LIFETIME : LIFETIME}::interval),
       ${address}, ${browser}, 
       (select jsonb_agg(m || jsonb_build_object('at', extract(epoch from now())))
         from jsonb_array_elements(${notices && JSON.stringify(notices)}::text::jsonb) m)) returning id, uuid`

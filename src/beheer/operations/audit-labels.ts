@@ -4,6 +4,9 @@ import { t, words } from '../language/language.ts'
 const SPECIAL: Record<string, string> = words({
   inloggen: 'Ingelogd',
   uitloggen: 'Uitgelogd',
+  'uitloggen-door-aanbieder': 'Uitgelogd door de inlogaanbieder',
+  bevestigen: 'Bevestigd wie het is',
+  'link-mailen': 'Link om in te loggen gemaild',
   'abonnement-filters': 'Filters van een abonnement gewijzigd',
   'abonnementen-grenzen': 'Grenzen van abonnementen gewijzigd',
   'bewaartermijnen-uitvoeren': 'Opruimen gestart',

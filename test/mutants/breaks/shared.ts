@@ -1040,6 +1040,20 @@ export const SHARED: Mutant[] = [
     tests: ['test/notificaties/subscribers.test.ts', 'test/core/keys.test.ts'],
   },
   {
+    what: 'what changes how somebody signs in asks again who he is',
+    file: 'src/beheer/accounts/confirm.ts',
+    search: 'if (isRead ? isFresh : isConfirmed) return undefined',
+    replace: 'if (isFresh !== isConfirmed || isRead) return undefined',
+    tests: ['test/beheer/my-account.test.ts'],
+  },
+  {
+    what: 'a logout token is one of a logout',
+    file: 'src/beheer/accounts/oidc-client.ts',
+    search: 'if (!isEvent || nonce !== undefined ||',
+    replace: 'if (',
+    tests: ['test/beheer/oidc.test.ts'],
+  },
+  {
     what: 'the password of the mail server goes to no other one',
     file: 'src/beheer/operations/settings.ts',
     search: "if (moved.length === 0 || renewed.has('SMTP_PASSWORD')) return",

@@ -213,8 +213,6 @@ export const accounts: Record<string, string> = {
     'Signing in took too long, or began in another browser.',
   '{1} heeft u geen rol voor deze dienst gegeven. Vraag de beheerder van {2} om een rol.':
     '{1} has given you no role for this service. Ask the administrator of {2} for a role.',
-  '{1} is nu niet bereikbaar. Probeer het later opnieuw, of log in met een wachtwoord.':
-    '{1} cannot be reached now. Try again later, or sign in with a password.',
   'Inloggen met {1} is niet gelukt': 'Signing in with {1} failed',
   'Het inloggen is bij de aanbieder afgebroken of geweigerd.': 'Signing in was stopped or refused at the provider.',
   'Het antwoord hoort niet bij deze poging. Begin opnieuw.': 'The answer does not belong to this attempt. Start over.',

@@ -86,4 +86,52 @@ export const signInProviders: Record<string, string> = {
   'U verwijdert de inlogaanbieder': 'You are deleting the sign-in provider',
   'Wie ermee is ingelogd moet meteen opnieuw inloggen, en kan dat niet meer op deze manier. De accounts blijven bestaan.':
     'Who signed in with it has to sign in again at once, and can no longer do so in this way. The accounts stay.',
+  'U gaat iets wijzigen aan hoe iemand inlogt. Laat daarom eerst opnieuw zien dat u het bent. Dat geldt tien minuten.':
+    'You are about to change how somebody signs in. So first show again that it is you. That counts for ten minutes.',
+  'Bevestigen met {1}': 'Confirm with {1}',
+  'U logde in via een aanbieder die hier niet meer is ingesteld. Log uit, en log in op een manier die nog geldt.':
+    'You signed in with a provider that is no longer set up here. Sign out, and sign in in a way that still counts.',
+  'Niet wachten: mail mij een link': 'Do not wait: mail me a link',
+  'Deze browser is nu bekend. Log in met uw wachtwoord: wat anderen verkeerd invullen, houdt u hier niet meer tegen.':
+    'This browser is known now. Sign in with your password: what others enter wrongly no longer keeps you out here.',
+  'Met deze link wordt deze browser bekend voor uw account. Daarna logt u in met uw wachtwoord, zonder te wachten omdat anderen het verkeerd invulden.':
+    'This link makes this browser known for your account. Then you sign in with your password, without waiting because others entered it wrongly.',
+  'Deze browser gebruiken': 'Use this browser',
+  'Bestaat dit account en heeft het een e-mailadres, dan staat er zo een mail met een link in de postbus. De link geldt {1} minuten, en één keer. Kwam er net al een mail, gebruik dan die.':
+    'If this account exists and has an e-mail address, a mail with a link will be in its mailbox soon. The link counts for {1} minutes, and once. If a mail came just now, use that one.',
+  'Terug naar inloggen': 'Back to signing in',
+  'Moet u wachten omdat anderen te vaak een verkeerd wachtwoord invulden? Dan mailen wij een link waarmee u meteen kunt inloggen, met uw wachtwoord.':
+    'Do you have to wait because others entered a wrong password too often? Then we mail a link with which you can sign in at once, with your password.',
+  'Mail mij een link': 'Mail me a link',
+  'Deze dienst verstuurt geen mail. Vraag een administrator om de wachttijd van uw account op te heffen.':
+    'This service sends no mail. Ask an administrator to end the wait of your account.',
+  'Met een ander account bij {1}': 'With another account at {1}',
+  'U bent hier uitgelogd, en nog niet bij {1}. Log daar ook uit als anderen dit apparaat gebruiken: anders komt de volgende met één klik binnen als u.':
+    'You are signed out here, and not yet at {1}. Sign out there too when others use this device: otherwise the next one is in with one click as you.',
+  'Ook uitloggen bij {1}': 'Sign out at {1} too',
+  'U bent hier uitgelogd, en nog niet bij {1}. Log daar zelf uit of sluit alle vensters van uw browser als anderen dit apparaat gebruiken: anders komt de volgende met één klik binnen als u.':
+    'You are signed out here, and not yet at {1}. Sign out there yourself or close all windows of your browser when others use this device: otherwise the next one is in with one click as you.',
+  'U bent hier uitgelogd. Bij andere organisaties bent u misschien nog ingelogd: het register van organisaties antwoordt niet. Log daar ook uit, of sluit alle vensters van uw browser.':
+    'You are signed out here. At other organisations you may still be signed in: the registry of organisations does not answer. Sign out there too, or close all windows of your browser.',
+  'U bent uitgelogd.': 'You are signed out.',
+  'U bent uitgelogd': 'You are signed out',
+  'Opnieuw inloggen': 'Sign in again',
+  'Vanaf dit adres is te vaak om een link gevraagd. Probeer het over een minuut opnieuw.':
+    'A link was asked for too often from this address. Try again in a minute.',
+  'Link om in te loggen': 'Link to sign in',
+  'Deze link is al gebruikt of verlopen. Vraag een nieuwe.':
+    'This link was used already or has expired. Ask for a new one.',
+  'Er is nog niets gewijzigd. Na het bevestigen komt u terug op de pagina; vul daar opnieuw in wat u wilde wijzigen.':
+    'Nothing was changed yet. After confirming you come back to the page; enter there again what you wanted to change.',
+  'Bevestig wie u bent': 'Confirm who you are',
+  'Dit bevestigt niet dat u het bent: er is bij de aanbieder als iemand anders ingelogd, of niet opnieuw.':
+    'This does not confirm that it is you: somebody else signed in at the provider, or nobody did anew.',
+  '{1} antwoordt nu niet, of heeft een storing. Probeer het over een halve minuut opnieuw, of log in met een wachtwoord als u dat hebt.':
+    '{1} does not answer now, or has a fault. Try again in half a minute, or sign in with a password if you have one.',
+  'Uitgelogd door de inlogaanbieder': 'Signed out by the sign-in provider',
+  'Bevestigd wie het is': 'Confirmed who it is',
+  'Link om in te loggen gemaild': 'Link to sign in mailed',
+  'Om ook daar uit te loggen:': 'To sign out there too:',
+  'Waar de aanbieder meldt dat een sessie eindigde (back-channel logout):':
+    'Where the provider tells that a session ended (back-channel logout):',
 }
