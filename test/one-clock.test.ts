@@ -11,7 +11,10 @@ const EXCEPTIONS: Record<string, [reads: number, reason: string]> = {
   'src/autorisaties/issuers/verify.ts': [3, 'iat and exp of a token, within the leeway of its issuer'],
   'src/autorisaties/token-endpoint/endpoint.ts': [2, 'iat and exp of a token that is made, and exp of an assertion'],
   'src/autorisaties/token.ts': [1, 'iat and exp of a token, within JWT_LEEWAY'],
-  'src/beheer/accounts/oidc.ts': [3, 'a sealed cookie of a few minutes, which no row knows, and the moment that a provider tells'],
+  'src/beheer/accounts/oidc.ts': [
+    3,
+    'a sealed cookie of a few minutes, which no row knows, and the moment that a provider tells',
+  ],
   'src/beheer/assets/beheer.js': [2, 'in the browser: when it last heard something'],
   'src/beheer/frame/format.ts': [1, 'what a page shows: how long ago'],
   'src/beheer/imports/import-start.ts': [1, 'what a page shows: a dry run that may be asked for again'],

@@ -38,7 +38,8 @@ const STATIC = 'pages and documents that are alike for all; the address is put i
 const SHARED: Record<string, string> = {
   'src/app.ts collectRoutes.known': SOURCE,
   'src/autorisaties/access-hook.ts registerAccess.proxies': 'TRUST_PROXY, of the process',
-  'src/beheer/accounts/oidc-client.ts keySets': 'public keys, by what is known of a provider, which each organisation has of its own',
+  'src/beheer/accounts/oidc-client.ts keySets':
+    'public keys, by what is known of a provider, which each organisation has of its own',
   'src/beheer/accounts/password.ts hashing': TURN,
   'src/beheer/accounts/password.ts hashingKnown': TURN,
   'src/beheer/catalogi/transfer.ts uploads': TURN,
