@@ -29,6 +29,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   catalogus: () => import('./commands/catalogus.ts'),
   import: () => import('./commands/import.ts'),
   copy: () => import('./commands/copy.ts'),
+  history: () => import('./commands/history.ts'),
   selectielijst: () => import('./commands/selectielijst.ts'),
 }
 

@@ -46,6 +46,7 @@ const OTHER = new Set([
   'worker',
   'demo',
   'copy',
+  'history',
   'import prepare',
   'import run',
   'catalogus export',
