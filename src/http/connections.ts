@@ -11,7 +11,7 @@
 // Places are counted by address and in all. When they are taken, a newcomer gets the place of whoever waited longest without
 // a request of somebody we know. When all are at work there are a few spare places, where only /livez is answered: a full
 // house is no reason to be restarted.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
@@ -92,6 +92,15 @@ export function boundConnections(
   const tooMany = new WeakSet<IncomingMessage>()
   const proxies = blockList(config.trustProxy)
   const repeats = openRepeats(app.log)
+  /** Whoever shows nothing is known by the address that our own proxy, or the connection, tells. */
+  const anonymous = (headers: IncomingHttpHeaders, { remoteAddress }: Socket): string => {
+    const behind = isListed(proxies, remoteAddress)
+      ? String(headers['x-forwarded-for'] ?? '')
+          .split(',')
+          .at(-1)
+      : undefined
+    return networkOf(behind?.trim() || remoteAddress)
+  }
 
   app.server.on('connection', (socket: Socket) => {
     const name = networkOf(socket.remoteAddress)
@@ -186,7 +195,7 @@ export function boundConnections(
     },
     {
       rest: setImmediate,
-      ownerOf: ([{ headers }]) => headers.authorization ?? headers.cookie ?? '',
+      ownerOf: ([{ headers, socket }]) => headers.authorization ?? headers.cookie ?? anonymous(headers, socket),
       weightOf: () => REQUEST_WEIGHT,
     },
   )
@@ -278,6 +287,16 @@ export function boundConnections(
     if (last) whenClosed(last, work)
     else work()
   }
+
+  // What waited for so long in silence is answered, where Node would only end the connection.
+  app.server.on('timeout', (socket: Socket) => {
+    const connection = connections.get(socket)
+    if (!connection) return socket.destroy()
+    if (connection.requests > 0 && connection.response?.headersSent === false) {
+      refuse(socket, new Problem(503, { headers: { 'retry-after': '30' } }), connection.asked)
+      forget(connection)
+    } else end(connection)
+  })
 
   const timer = setInterval(look, LOOK_MS).unref()
   app.addHook('onClose', async () => clearInterval(timer))

@@ -3,13 +3,16 @@
  * @param refuse makes what is thrown when too many wait already
  * @param ownerOf whose the work is that is being asked for, where there are owners: so many of each may wait, they take turns, and one place
  *   of several is left to the others
+ * @param longestMs what waited for so long is refused, where its client would give up
+ * @returns runs work in its turn; `owner` when it is known only there
  */
 export function inTurn(
   atOnce: number,
   mayWait: number,
   refuse: () => Error,
   ownerOf: () => string = () => '',
-): <T>(work: () => Promise<T>) => Promise<T> {
+  longestMs?: number,
+): <T>(work: () => Promise<T>, owner?: string) => Promise<T> {
   let running = 0
   const ofOwners = new Map<string, number>()
   const waiting = new Map<string, (() => void)[]>() // whose turn it is first
@@ -32,14 +35,25 @@ export function inTurn(
       return
     }
   }
-  return async (work) => {
-    const owner = ownerOf()
+  return async (work, owner = ownerOf()) => {
     const queue = waiting.get(owner) ?? []
     if (queue.length === 0 && mayBegin(owner)) count(owner, 1)
     else if (queue.length >= mayWait) throw refuse()
     else {
       waiting.set(owner, queue)
-      await new Promise<void>((resolve) => queue.push(resolve))
+      await new Promise<void>((resolve, reject) => {
+        const begin = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        const giveUp = () => {
+          queue.splice(queue.indexOf(begin), 1)
+          if (queue.length === 0) waiting.delete(owner)
+          reject(refuse())
+        }
+        const timer = longestMs === undefined ? undefined : setTimeout(giveUp, longestMs).unref()
+        queue.push(begin)
+      })
     }
     try {
       return await work()

@@ -45,8 +45,12 @@ export const inOrganisation = <T>(organisation: OpenOrganisation | undefined, wo
 export const ownName = (name: string): string => `${current.getStore()?.rsin ?? ''} ${name}`
 
 /** `inTurn` of what all organisations of a process share: one that has much of it does not hold up another. */
-export const inTurnOfAll = (atOnce: number, mayWait: number, refuse: () => Error): ReturnType<typeof inTurn> =>
-  inTurn(atOnce, mayWait, refuse, () => current.getStore()?.rsin ?? '')
+export const inTurnOfAll = (
+  atOnce: number,
+  mayWait: number,
+  refuse: () => Error,
+  longestMs?: number,
+): ReturnType<typeof inTurn> => inTurn(atOnce, mayWait, refuse, () => current.getStore()?.rsin ?? '', longestMs)
 
 /** `app.each` of an application of one organisation. */
 export function eachOfOne(app: FastifyInstance): Each {

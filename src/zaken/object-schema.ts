@@ -82,4 +82,4 @@ function runThread(workerData: Assignment): Promise<Step | null> {
 }
 
 // Two threads at once, whoever asks for more.
-const threads = inTurnOfAll(2, 100, () => new Problem(503, { headers: { 'retry-after': '5' } }))
+const threads = inTurnOfAll(2, 100, () => new Problem(503, { headers: { 'retry-after': '5' } }), 30_000)

@@ -314,6 +314,22 @@ t.test('a client that sends many more requests without waiting for answers gets 
   t.ok(made < 105, `${made} of what came in one piece were made`)
 })
 
+t.test('a request that waited for very long is answered, and not reset', async (t) => {
+  const { test, open, bearer } = await listening(t, {})
+  const { database } = test
+  test.app.server.timeout = 500
+  const held = Promise.withResolvers<void>()
+  const locking = database.sql.begin(async (sql) => {
+    await sql`lock table catalogus in access exclusive mode`
+    await held.promise
+  })
+  const client = await open()
+  client.socket.write(head('GET', CATALOGUSSEN, bearer()))
+  t.match(await client.closed, /^HTTP\/1\.1 503 [\s\S]*retry-after: 30/)
+  held.resolve()
+  await locking
+})
+
 t.test('a client that goes away before its request is here is no fault of ours', async (t) => {
   const lines: { level: number; status?: number }[] = []
   const logged = Promise.withResolvers<void>()

@@ -29,15 +29,16 @@ export async function findByName(
 /**
  * Whether this is the password of an account that may sign in. Takes as long when there is no such account. It counts
  * nothing: the caller does (`core/sign-in-attempts.ts`).
- * @param known a browser that signed in before, which does not wait for others
+ * @param options.known a browser that signed in before, which does not wait for others
+ * @param options.network whose address it came from
  */
 export async function checkPassword(
   { sql }: Pick<Database, 'sql'>,
   account: { id: number; passwordHash: string | null } | undefined,
   password: string,
-  { known = false } = {},
+  { known = false, network = '' } = {},
 ): Promise<boolean> {
-  const right = await isPassword(password, account?.passwordHash, { known })
+  const right = await isPassword(password, account?.passwordHash, { known, network })
   // Only now: it may have been taken out of use, or got another password, in the meantime. No account costs the same questions.
   const [open] = await sql`
     select 1 from beheer_account

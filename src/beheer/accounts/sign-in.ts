@@ -79,10 +79,12 @@ export async function registerSignIn(app: FastifyInstance): Promise<void> {
     if (seconds > 0)
       return tooSoon(reply, seconds).page('sign-in', { ...page, isTooSoon: true, weigering: waitText(seconds) })
     const known = browser !== undefined
-    const right = await accounts.checkPassword(account, form.wachtwoord, { known }).catch(async (error) => {
-      await attempts.giveBack(counters) // too many at once: it was not looked at
-      throw error
-    })
+    const right = await accounts
+      .checkPassword(account, form.wachtwoord, { known, network: networkOf(request.ip) })
+      .catch(async (error) => {
+        await attempts.giveBack(counters) // too many at once: it was not looked at
+        throw error
+      })
     // Codes as the registry has them now: this process may not have heard of them yet.
     const here = right && member && account ? await enterAs(request, { ...member, totp: account.totp }) : account
     if (!here || !account || !right) {

@@ -127,11 +127,15 @@ async function* portionsOf(
 const FIRST = 100
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4, stackSizeMb: 4 }
 
+/** Who waits longer is told to come back: each may take ten seconds. */
+const WAIT_MS = 30_000
+
 // Two areas at once, whoever asks for more, and never on all processors.
 const threads = inTurnOfAll(
   Math.min(2, Math.max(1, availableParallelism() - 1)),
   100,
   () => new Problem(503, { headers: { 'retry-after': '5' } }),
+  WAIT_MS,
 )
 
 /** The ids of those that lie within. */
