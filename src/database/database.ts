@@ -246,13 +246,25 @@ async function rollbackTransaction(connection: DatabaseConnection): Promise<void
 }
 
 const MAX_PREPARED = 100 // statements with more parameters differ from call to call
+/** A PATCH of a case sets whatever its client names: of the updates of a table so many are prepared, each of which every backend keeps. */
+const MAX_UPDATES = 50
+const updates = new Map<string, Set<string>>()
+
+function isOneOfFew(text: string): boolean {
+  if (!text.startsWith('update ')) return true
+  const table = text.slice(0, text.indexOf(' set '))
+  const known = updates.get(table) ?? new Set()
+  updates.set(table, known)
+  if (known.has(text)) return true
+  return known.size < MAX_UPDATES && known.add(text).size > 0
+}
 
 // The dialect takes its connections from a pool; within a transaction there is just the one.
 function asPool(trx: postgres.TransactionSql): postgres.Sql {
   const connection = Object.assign((...args: Parameters<typeof trx>) => trx(...args), {
     // Prepared: a change makes the same few statements over and over, and planning them costs more than running them.
     unsafe: (text: string, parameters: postgres.ParameterOrJSON<never>[] = []) =>
-      trx.unsafe(text, parameters, { prepare: parameters.length <= MAX_PREPARED }),
+      trx.unsafe(text, parameters, { prepare: parameters.length <= MAX_PREPARED && isOneOfFew(text) }),
     release: () => {},
   })
   return Object.assign(() => {}, { reserve: async () => connection }) as unknown as postgres.Sql

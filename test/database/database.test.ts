@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import postgres from 'postgres'
 import t from 'tap'
 import { explain } from '../../src/cli/explain.ts'
+import { kyselyOn } from '../../src/database/database.ts'
 import { migrate, requireKnownSchema } from '../../src/database/migrate.ts'
 import { testApp } from '../app.ts'
 import { verifySchema } from '../generate-schema.ts'
@@ -167,6 +168,28 @@ t.test('a migration that needs a lock gives way to those that wait behind it, an
   released.resolve()
   await holder
   t.same(await done, ['0002-b.sql'])
+})
+
+t.test('a backend keeps a bounded number of statements, whatever members clients name', async (t) => {
+  const { database } = await testApp(t)
+  const names = [
+    'omschrijving',
+    'toelichting',
+    'communicatiekanaal',
+    'communicatiekanaalNaam',
+    'betalingsindicatie',
+  ] as const
+  const more = ['archiefstatus', 'opdrachtgevendeOrganisatie', 'selectielijstklasse', 'processobjectaard'] as const
+  const members = [...names, ...more]
+  const kept = await database.sql.begin(async (trx) => {
+    for (let n = 1; n < 150; n++) {
+      const chosen = members.filter((_, place) => n & (1 << place))
+      const values = Object.fromEntries(chosen.map((name) => [name, 'x']))
+      await kyselyOn(trx).updateTable('zaak').set(values).where('id', '=', 0).execute()
+    }
+    return trx`select count(*)::int as n from pg_prepared_statements where statement like 'update "zaak"%'`
+  })
+  t.equal(kept[0]!.n, 50)
 })
 
 t.test('every table, view and column says what it is', async (t) => {

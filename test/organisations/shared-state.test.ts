@@ -75,6 +75,7 @@ const SHARED: Record<string, string> = {
   'src/database/primary.ts known': 'by database: which of its hosts takes writes',
   'src/database/primary.ts log': 'the log of the process',
   'src/database/refusal.ts marked': OBJECT,
+  'src/database/database.ts updates': 'the text of statements, without schema and values',
   'src/documenten/document/download.ts contentSender.given': OBJECT,
   'src/documenten/document/download.ts countDownload': 'how many there are, by organisation and client',
   'src/documenten/document/download.ts wholeDownloads': TURN,

@@ -348,7 +348,7 @@ export const SHARED: Mutant[] = [
   {
     what: 'a client does not wait behind hundreds of requests of another',
     file: 'src/http/connections.ts',
-    search: "headers.authorization ?? headers.cookie ?? ''",
+    search: 'headers.authorization ?? headers.cookie ?? anonymous(headers, socket)',
     replace: "headers.host ?? ''",
     tests: ['test/http/connections.test.ts'],
   },
