@@ -1,10 +1,14 @@
 // From a directory with files to documents, with the two commands of an import.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { prepareFile } from '../../src/cli/import-file.ts'
+import { sidecarIn } from '../../src/cli/import-sidecars.ts'
 import { readImportCsv } from '../../src/documenten/import/csv.ts'
+import { readImportXlsx } from '../../src/documenten/import/xlsx.ts'
 import { BASE, givenInformatieobjecttype, testApp } from '../app.ts'
 import { givenFile } from '../documenten/importing.ts'
 import { programEnv } from '../program-env.ts'
@@ -72,6 +76,8 @@ t.test('a directory becomes a CSV, and the CSV documents', { timeout: 300_000 },
     { bestandspad: 'archief/oud %E9%25', bestandsomvang: '0', formaat: '' },
     { bestandspad: 'archief/é.txt', titel: 'é', formaat: 'text/plain' },
   ])
+  t.match(await run(...prepare), { code: 64, stderr: /is there already/ }, 'somebody may have filled it in')
+  await rm(out)
   t.match(await run(...prepare), { code: 0, stdout: /Complete in every row: auteur\./ })
   const elsewhere = await run('prepare', join(app.importDir, '..'), '--type', type, '--out', out)
   t.match(elsewhere, { code: 64, stderr: /is not in the import directory/ })
@@ -141,4 +147,147 @@ t.test('a directory becomes a CSV, and the CSV documents', { timeout: 300_000 },
   t.equal((await app.call('DELETE', `${new URL(open.body.url).pathname}/delete`)).status, 204)
   await app.runJobs()
   t.match((await app.call('GET', '/documenten/api/v1/import?pageSize=1')).body.results[0], { status: 'finished' })
+})
+
+const rowsOf = async (
+  bytes: Buffer,
+  read = readImportCsv as (bytes: AsyncIterable<Uint8Array>) => ReturnType<typeof readImportCsv>,
+) => {
+  const { header, regels } = await read(
+    (async function* () {
+      yield bytes
+    })(),
+  )
+  return (await Array.fromAsync(regels)).map((cells) =>
+    Object.fromEntries(header.map((name, i) => [name, cells[i] ?? ''])),
+  )
+}
+
+async function givenDirectory(t: { teardown(work: () => unknown): unknown }) {
+  const base = await mkdtemp(join(tmpdir(), 'zaakstroom-voorbereiden-'))
+  t.teardown(() => rm(base, { recursive: true, force: true }))
+  const root = join(base, 'café')
+  await mkdir(root)
+  const out = join(base, 'café', 'uit.csv')
+  const prepare = (options: Partial<Parameters<typeof prepareFile>[0]> = {}) =>
+    prepareFile({
+      root,
+      base,
+      below: 'café',
+      out,
+      given: { informatieobjecttype: 'Brief (ALG)', bronorganisatie: '012345676' },
+      exclude: ['Thumbs.db', '*.tmp'],
+      sidecars: false,
+      caseOf: async () => undefined,
+      counted: () => {},
+      ...options,
+    })
+  return { base, root, out, prepare }
+}
+
+t.test('what cannot be taken along is listed apart, and the rest is safe for a spreadsheet', async (t) => {
+  const { root, out, prepare } = await givenDirectory(t)
+  await writeFile(join(root, '=HYPERLINK("http:,,x").txt'), 'x')
+  await writeFile(Buffer.concat([Buffer.from(`${root}/caf`), Buffer.from([0xe9]), Buffer.from('.eml')]), 'From: a')
+  await writeFile(join(root, 'Thumbs.db'), 'x')
+  await writeFile(join(root, 'met\\streep.txt'), 'x')
+  await symlink('Thumbs.db', join(root, 'koppeling'))
+  const made = await prepare()
+  t.match(made, { files: 2, leftOut: 2, refused: 1, list: `${out}.niet-mee.csv` })
+  const text = await readFile(out, 'utf8')
+  t.notMatch(text, /(^|;)"?=/m, 'no cell is a formula')
+  t.match(await rowsOf(Buffer.from(text)), [
+    { bestandspad: 'café/=HYPERLINK("http:,,x").txt', formaat: 'text/plain', bestandsnaam: '' },
+    { bestandspad: 'café/caf%E9.eml', formaat: 'message/rfc822' },
+  ])
+  const list = await readFile(`${out}.niet-mee.csv`, 'utf8')
+  for (const line of [
+    /Thumbs\.db";?.*overgeslagen|Thumbs\.db;overgeslagen/,
+    /koppeling;overgeslagen/,
+    /met\\streep\.txt;geweigerd/,
+  ])
+    t.match(list, line)
+  t.same(await stat(`${out}.bezig`).catch(() => 'gone'), 'gone')
+})
+
+t.test('one that was broken off takes over what it had read', async (t) => {
+  const { root, out, prepare } = await givenDirectory(t)
+  for (const name of ['a', 'b', 'c']) await writeFile(join(root, name), name)
+  const { size, mtimeMs: mtime } = await stat(join(root, 'a'))
+  const line = { path: 'café/a', size, mtime, row: { bestandspad: 'café/a', titel: 'van eerder' } }
+  await writeFile(`${out}.bezig`, `${JSON.stringify(line)}\n{"path":"café/b","si`)
+  t.match(await prepare(), { files: 3, takenOver: 1 })
+  t.match(await rowsOf(await readFile(out)), [{ titel: 'van eerder' }, { titel: 'b' }, { titel: 'c' }])
+})
+
+t.test('a workbook has cells of text', async (t) => {
+  const { root, out, prepare } = await givenDirectory(t)
+  await writeFile(join(root, '0012.txt'), 'x')
+  const xlsx = out.replace('.csv', '.xlsx')
+  await prepare({ out: xlsx })
+  const { header, regels } = await readImportXlsx(await readFile(xlsx))
+  const [cells = []] = await Array.fromAsync(regels)
+  const row = Object.fromEntries(header.map((name, i) => [name, cells[i]]))
+  t.match(row, { bronorganisatie: '012345676', titel: '0012', bestandspad: 'café/0012.txt' })
+})
+
+const MDTO = (content: string) =>
+  `<?xml version="1.0" encoding="UTF-8"?><MDTO xmlns="https://www.nationaalarchief.nl/mdto">${content}</MDTO>`
+
+t.test('metadata beside files becomes columns, and a Dossier the case', async (t) => {
+  const { root, out, prepare } = await givenDirectory(t)
+  await mkdir(join(root, 'D1/R1'), { recursive: true })
+  const dossier = `<informatieobject><identificatie><identificatieKenmerk>DOS-1</identificatieKenmerk><identificatieBron>x</identificatieBron></identificatie>
+    <naam>Vergunning &amp; bezwaar</naam><aggregatieniveau><begripLabel>Dossier</begripLabel></aggregatieniveau>
+    <archiefvormer><verwijzingNaam>Gemeente X</verwijzingNaam></archiefvormer></informatieobject>`
+  await writeFile(join(root, 'D1/D1.mdto.xml'), MDTO(dossier))
+  await writeFile(
+    join(root, 'D1/R1/R1.mdto.xml'),
+    MDTO(`<informatieobject><identificatie><identificatieKenmerk>REC-1</identificatieKenmerk></identificatie><naam>Brief aan aanvrager</naam>
+      <aggregatieniveau><begripLabel>Archiefstuk</begripLabel></aggregatieniveau><taal>nl</taal><trefwoord>bouw</trefwoord><trefwoord>kap</trefwoord>
+      <event><eventType><begripLabel>Creatie</begripLabel></eventType><eventTijd>2019-03</eventTijd></event></informatieobject>`),
+  )
+  await writeFile(join(root, 'D1/R1/brief.pdf'), '%PDF-1.7')
+  await writeFile(
+    join(root, 'D1/R1/brief.pdf.bestand.mdto.xml'),
+    MDTO(
+      '<bestand><identificatie><identificatieKenmerk>B-1</identificatieKenmerk></identificatie><naam>brief.pdf</naam></bestand>',
+    ),
+  )
+  const asked: string[] = []
+  const made = await prepare({
+    sidecars: true,
+    caseOf: async ({ identificatie }) => {
+      asked.push(identificatie)
+      return undefined
+    },
+  })
+  t.match(made, { files: 1, dossiers: `${out}.dossiers.csv` })
+  t.same(asked, ['DOS-1'])
+  t.match(await readFile(`${out}.dossiers.csv`, 'utf8'), /DOS-1;Vergunning & bezwaar/)
+  const [row] = await rowsOf(await readFile(out))
+  t.match(row, { auteur: 'Gemeente X', creatiedatum: '2019-03-01', taal: 'nld', trefwoorden: 'bouw,kap', zaakUuid: '' })
+  await rm(out)
+  await prepare({ sidecars: true, caseOf: async () => '00000000-0000-4000-8000-000000000001' })
+  t.match(await rowsOf(await readFile(out)), [{ zaakUuid: '00000000-0000-4000-8000-000000000001' }])
+})
+
+t.test('ToPX is read by the same columns, and what is neither is refused', (t) => {
+  const { level, values } = sidecarIn(`<ToPX xmlns="http://www.nationaalarchief.nl/ToPX/v2.3"><bestand>
+    <identificatiekenmerk>B-9</identificatiekenmerk><aggregatieniveau>Bestand</aggregatieniveau><naam>scan.tif</naam>
+    <vertrouwelijkheid><classificatieNiveau>Intern</classificatieNiveau></vertrouwelijkheid>
+    <formaat><omvang>12</omvang><fysiekeIntegriteit><algoritme>SHA-256</algoritme><waarde>ABC</waarde><datumEnTijd>2015-01-02T00:00:00</datumEnTijd></fysiekeIntegriteit>
+    <datumAanmaak>2014-12-31</datumAanmaak></formaat></bestand></ToPX>`)
+  t.equal(level, 'bestand')
+  t.match(values, {
+    identificatie: 'B-9',
+    titel: 'scan.tif',
+    vertrouwelijkheidaanduiding: 'intern',
+    creatiedatum: '2014-12-31',
+    'integriteit.algoritme': 'sha_256',
+    'integriteit.waarde': 'abc',
+    'integriteit.datum': '2015-01-02',
+  })
+  t.throws(() => sidecarIn('<html/>'), /no MDTO/)
+  t.end()
 })

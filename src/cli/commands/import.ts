@@ -1,7 +1,7 @@
 // import: many documents at once. One command makes the CSV from a directory, the other hands it to the API and follows it.
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { isAbsolute, relative, resolve } from 'node:path'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { tokenFor } from '../../autorisaties/clients.ts'
 import { readConfig } from '../../config.ts'
 import { ownAddress } from '../../http/links.ts'
 import { databaseBox, withDatabase } from '../database.ts'
-import { importFileOf } from '../import-file.ts'
+import { LEFT_BEHIND, type Preparing, prepareFile as writePrepared } from '../import-file.ts'
 import { fileMissing, print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -24,6 +24,8 @@ type PrepareOptions = {
   bronorganisatie?: string
   auteur?: string
   taal?: string
+  exclude?: string[]
+  sidecars?: string
   json?: boolean
 }
 type RunOptions = {
@@ -40,14 +42,25 @@ export function addTo(program: Command): void {
   const command = program.command('import').description('import many documents at once')
   command
     .command('prepare')
-    .description('make the CSV of an import from the files in a directory, for you to complete')
+    .description('make the file of an import from the files in a directory, for you to complete')
     .argument('<directory>', 'looked through with all directories below it; links are not followed')
     .requiredOption('--type <type>', 'informatieobjecttype: its omschrijving, such as "Brief (ALG)", or its URL')
-    .requiredOption('--out <file>', 'the CSV to write')
+    .requiredOption(
+      '--out <file>',
+      'the workbook (.xlsx) or CSV to write; one that is there is not written over, one that was broken off goes on',
+    )
     .option('--base <directory>', 'the import directory of the service (default: IMPORT_DOCUMENTEN_BASE_DIR)')
     .option('--bronorganisatie <rsin>', 'RSIN for every row')
     .option('--auteur <name>', 'auteur for every row')
     .option('--taal <code>', 'taal for every row (default: nld)')
+    .option(
+      '--exclude <patterns...>',
+      'names or paths to leave out, such as "*.tmp"; Thumbs.db and the like always are',
+    )
+    .option(
+      '--sidecars <kind>',
+      'mdto: read the MDTO or ToPX (TMLO) beside the files; a Dossier is the case with its identificatie',
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -132,20 +145,56 @@ async function prepareFile(directory: string, options: PrepareOptions): Promise<
     throw new UsageError(
       `${directory} is not in the import directory: put the files there, or name another with --base`,
     )
-  let files = 0
-  let bytes = 0
-  const { type, bronorganisatie = '', auteur = '', taal = 'nld' } = options
-  const rows = importFileOf(root, base, { informatieobjecttype: type, bronorganisatie, auteur, taal }, (size) => {
-    files++
-    bytes += size
-  })
-  await pipeline(rows, createWriteStream(options.out, { mode: 0o600 }))
-  const complete = [!bronorganisatie && 'bronorganisatie', !auteur && 'auteur'].filter(Boolean)
-  print(
-    options,
-    { file: options.out, files, bytes, toComplete: complete },
-    `${files} files, ${bytes} bytes: ${options.out}${complete.length > 0 ? `\nComplete in every row: ${complete.join(', ')}.` : ''}`,
+  const out = resolve(options.out)
+  if (await stat(out).catch(() => undefined))
+    throw new UsageError(`${options.out} is there already: it is not written over, somebody may have filled it in`)
+  if (options.sidecars !== undefined && options.sidecars !== 'mdto')
+    throw new UsageError(`--sidecars takes mdto (also ToPX), not ${options.sidecars}`)
+  const { type, bronorganisatie = '', auteur = '', taal = '' } = options
+  const work = async (caseOf: Preparing['caseOf']) => {
+    const prepared = await writePrepared({
+      root,
+      base,
+      below: below.split(sep).join('/'),
+      out,
+      given: { informatieobjecttype: type, bronorganisatie, auteur, taal },
+      exclude: [...LEFT_BEHIND, ...(options.exclude ?? [])],
+      sidecars: options.sidecars !== undefined,
+      caseOf,
+      counted: options.json ? () => {} : showCounted(),
+    })
+    const toComplete = [!bronorganisatie && 'bronorganisatie', !auteur && !options.sidecars && 'auteur'].filter(Boolean)
+    const { files, bytes, takenOver, leftOut, refused, list, dossiers } = prepared
+    const lines = [
+      `${files} files, ${bytes} bytes: ${options.out}`,
+      takenOver > 0 && `${takenOver} of them were read before.`,
+      list && `${leftOut} were left out, and ${refused} the import would refuse: ${list}`,
+      dossiers && `Dossiers without a case, to be made first: ${dossiers}`,
+      toComplete.length > 0 && `Complete in every row: ${toComplete.join(', ')}.`,
+      bronorganisatie.startsWith('0') &&
+        !out.endsWith('.xlsx') &&
+        'A spreadsheet takes the nought off an RSIN in a CSV: open it as text, or make a workbook (--out name.xlsx).',
+    ]
+    print(options, { file: options.out, ...prepared, toComplete }, lines.filter(Boolean).join('\n'))
+  }
+  if (options.sidecars === undefined) return work(async () => undefined)
+  await withDatabase(async ({ sql }) =>
+    work(async ({ identificatie }) => {
+      const found = await sql<{ uuid: string }[]>`select uuid from zaak where identificatie = ${identificatie} limit 2`
+      return found.length === 1 ? found[0]?.uuid : undefined
+    }),
   )
+}
+
+/** Tells on a terminal how far it is. */
+function showCounted(): Preparing['counted'] {
+  if (!process.stderr.isTTY) return () => {}
+  let said = 0
+  return ({ files, bytes, leftOut, refused }) => {
+    if (performance.now() - said < LOOK_MS) return
+    said = performance.now()
+    process.stderr.write(`\r${files} files, ${Math.round(bytes / 1e6)} MB, ${leftOut + refused} not taken   `)
+  }
 }
 
 type Status = {
