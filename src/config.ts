@@ -56,7 +56,13 @@ type Composed = {
 export type Config = Readonly<Omit<SettingValues, 'databaseDirectUrl' | 'databaseTls' | keyof Composed> & Composed>
 
 /** Whose tokens an Inway passes on. `certificates`: each as PEM. */
-export type FscSettings = { peerId: string; groupId: string; certificates: string[] }
+export type FscSettings = {
+  peerId: string
+  groupId: string
+  certificates: string[]
+  audience?: string | undefined
+  services?: string[] | undefined
+}
 
 export type OidcSettings = {
   issuer: string
@@ -295,7 +301,8 @@ function readOrigins(text: string): '*' | string[] | undefined {
 function fscSettings({ fsc }: SettingValues): FscSettings | undefined {
   if (!fsc.peerId || !fsc.groupId || !fsc.certificates) return undefined
   const certificates = certificatesIn(readFileSync(fsc.certificates, 'utf8'))
-  return { peerId: fsc.peerId, groupId: fsc.groupId, certificates }
+  const services = fsc.services?.split(',').map((name) => name.trim())
+  return { peerId: fsc.peerId, groupId: fsc.groupId, certificates, audience: fsc.audience, services }
 }
 
 function oidcSettings({ oidc }: SettingValues): OidcSettings | undefined {

@@ -18,7 +18,7 @@ export type Fsc = {
 }
 
 /** Checks tokens with the certificates that our Manager signs with: each names its own by the thumbprint in its header. */
-export function openFsc({ peerId, groupId, certificates }: FscSettings): Fsc {
+export function openFsc({ peerId, groupId, certificates, audience, services }: FscSettings): Fsc {
   const keys = new Map(
     certificates.map((pem) => {
       const certificate = new X509Certificate(pem)
@@ -39,10 +39,21 @@ export function openFsc({ peerId, groupId, certificates }: FscSettings): Fsc {
         if (!key) throw new errors.JWKSNoMatchingKey()
         return key
       },
-      { algorithms: ALGORITHMS, issuer: peerId, requiredClaims: ['exp', 'sub', 'gth'], clockTolerance: LEEWAY_S },
+      {
+        algorithms: ALGORITHMS,
+        issuer: peerId,
+        requiredClaims: ['exp', 'sub', 'gth', 'svc', 'aud'],
+        audience,
+        clockTolerance: LEEWAY_S,
+      },
     )
     if (payload.gid !== groupId) throw new errors.JWTClaimValidationFailed('another group', payload, 'gid')
+    const service = text(payload.svc)
+    if (service === '' || (services && !services.includes(service)))
+      throw new errors.JWTClaimValidationFailed('another service', payload, 'svc')
     const said = originIn(payload)
+    if (said.peer === '' || said.grantHash === '')
+      throw new errors.JWTClaimValidationFailed('nobody, or no grant', payload, 'sub')
     verified.set(token, { said, expiresAt: payload.exp! + LEEWAY_S })
     return said
   }

@@ -47,7 +47,10 @@ t.test('FSC', async (t) => {
   const lines: string[] = []
   const test = await testApp(
     t,
-    { FSC_PEER_ID: PEER, FSC_GROUP_ID: GROUP, FSC_CERTIFICATES: manager.path, TRUST_PROXY: '10.0.0.0/8' },
+    {
+      ...{ FSC_PEER_ID: PEER, FSC_GROUP_ID: GROUP, FSC_CERTIFICATES: manager.path, TRUST_PROXY: '10.0.0.0/8' },
+      ...{ FSC_AUDIENCE: 'https://inway:443', FSC_SERVICES: 'besluiten, zaken' },
+    },
     (line) => void lines.push(line),
   )
   const now = Math.floor(Date.now() / 1000)
@@ -123,6 +126,12 @@ t.test('FSC', async (t) => {
     ],
     ['of another group', () => token({ gid: 'elders' })],
     ['of another issuer', () => token({ iss: '00000000000000000009' })],
+    ['of another service', () => token({ svc: 'elders' })],
+    ['of no service', () => token({ svc: undefined })],
+    ['for another Inway', () => token({ aud: 'https://elders:443' })],
+    ['for no Inway', () => token({ aud: undefined })],
+    ['of nobody', () => token({ sub: '' })],
+    ['of somebody whose name is none', () => token({ sub: ['00000000000000000002'] })],
     ['that expired', () => token({ exp: now - 60 })],
     ['that is none', async () => 'onzin'],
   ]

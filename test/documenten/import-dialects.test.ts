@@ -254,6 +254,7 @@ t.test('NDJSON has the documents as the API writes them, and so has its report',
     .split('\n')
     .map((line) => JSON.parse(line))
   t.strictSame(told[0], { uuid, ...stated, opmerking: '', resultaat: 'Geïmporteerd' })
+  t.match(bytes.toString(), /"titel":12345678901234567890,/, 'with the digits that were sent')
   t.match(told[1], { creatiedatum: '1-5-2024', opmerking: /^creatiedatum: /, resultaat: 'Niet geïmporteerd' })
   t.match(told[2].opmerking, /^titel: /)
   t.match(told[3].opmerking, 'bestandspad: Dit veld is verplicht.')

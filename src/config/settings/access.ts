@@ -235,6 +235,22 @@ export const ACCESS = {
         description: 'file (PEM) with the certificates that our FSC Manager signs tokens with; read at the start',
       }),
     ),
+    audience: Type.Optional(
+      Type.String({
+        env: 'FSC_AUDIENCE',
+        minLength: 1,
+        maxLength: 255,
+        description: 'address of our Inway as tokens have it (aud); unset: any of our Inways',
+      }),
+    ),
+    services: Type.Optional(
+      Type.String({
+        env: 'FSC_SERVICES',
+        minLength: 1,
+        maxLength: 1000,
+        description: 'names under which this installation is published in FSC (svc), with commas; unset: any of ours',
+      }),
+    ),
   }),
   tokenEndpoint: Type.Enum(['off', 'EdDSA', 'ES256'], {
     env: 'TOKEN_ENDPOINT',

@@ -159,7 +159,7 @@ export function reportNdjson(header: string[], rows: AsyncIterable<ReportLine>, 
         ...(cells[uuid] && { uuid: cells[uuid] }),
         ...(cells[identificatie] && { identificatie: cells[identificatie] }),
       }
-      text += `${JSON.stringify({ ...given, ...withoutEmpty(fields), opmerking, resultaat })}\n`
+      text += `${JSON.stringify({ ...given, ...withoutEmpty(withDigits(fields)), opmerking, resultaat })}\n`
       if (text.length >= CHUNK) {
         yield Buffer.from(text)
         text = ''
@@ -170,6 +170,20 @@ export function reportNdjson(header: string[], rows: AsyncIterable<ReportLine>, 
   }
   return Readable.from(chunks(), { objectMode: false })
 }
+
+/** The same, of which the numbers are written with the digits that were sent. */
+function withDigits<T extends object>(value: T): T {
+  const sources = sourcesIn(value)
+  const copy = (Array.isArray(value) ? [] : {}) as Record<string, unknown>
+  for (const [name, one] of Object.entries(value)) {
+    const source = sources?.get(name)
+    copy[name] = source !== undefined ? rawJson(source) : isHolder(one) ? withDigits(one) : one
+  }
+  return copy as T
+}
+
+/** A number in JSON, as it is written. The types do not know it yet. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): object }
 
 /** Without a uuid or identificatie that says nothing, in the place of which comes what was given. */
 function withoutEmpty({ uuid, identificatie, ...rest }: Fields): Fields {
