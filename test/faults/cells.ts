@@ -17,6 +17,7 @@ import { strikeCounts } from './counts.ts'
 import { ALL_STRIKES, playPatroni } from './patroni.ts'
 import { noPatroni } from './patroni-cluster.ts'
 import { RACES } from './races.ts'
+import { RECEIVERS } from './receivers.ts'
 import { REFUSALS } from './refusals.ts'
 import type { Cell, Scene } from './scene.ts'
 import { startTogether } from './together.ts'
@@ -415,6 +416,7 @@ export const CELLS: Cell[] = [
     more()
   }),
   receiverCell('ends connections', (response) => response.socket?.destroy()),
+  ...RECEIVERS,
   ...RACES,
 ]
 

@@ -7,7 +7,7 @@ import { CELLS } from './cells.ts'
 import { runCell } from './faults.ts'
 import { openScene, whyNot } from './scene.ts'
 
-const ELSEWHERE = /^an api is killed|everything|keys|stopped|frozen|is killed$|^patroni/
+const ELSEWHERE = /^an api is killed|everything|keys|stopped|frozen|is killed$|^patroni|^receivers /
 
 const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const count = Number(process.env.FAULTS_CELLS ?? 2)

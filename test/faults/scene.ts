@@ -91,6 +91,7 @@ export async function openScene(
       DATABASE_URL: server.url,
       DOCUMENTEN_DIR: store,
       IMPORT_DOCUMENTEN_BATCH_SIZE: '10',
+      ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
     },
   )
   for (let n = 0; n < 5; n++) await writeFile(join(service.test.importDir, fileOf(n)), `inhoud ${n}`)

@@ -43,6 +43,7 @@ export async function configure(
   apiRoot: string,
   values: Partial<NotificationSettings> = {},
   timeoutMs = 10_000,
+  { client = 'zaakstroom', secret = SECRET }: { client?: string; secret?: string } = {},
 ): Promise<void> {
   await mutator(database)(systemActor('test'), async (m) => {
     await saveService(m, secretBox(config.secretKey!), {
@@ -51,8 +52,8 @@ export async function configure(
       soort: 'nrc',
       apiRoot,
       authenticatie: 'zgw',
-      clientId: 'zaakstroom',
-      secret: SECRET,
+      clientId: client,
+      secret,
       timeoutMs,
     })
     await saveSettings(m, { dienst: 'nrc', ...values })
