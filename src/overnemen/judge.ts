@@ -74,4 +74,4 @@ export function judgeGeometry(kind: string, object: Taken, findings: Finding[], 
     remark('waarde-anders', 'De geometrie heeft een derde dimensie of eigen velden: die gaan niet mee.')
   return { ...object, zaakgeometrie: geometrie }
 }
-const RD_LEFT_OUT = 'De geometrie staat in RD; de zaak is zonder overgenomen. Met --rd omrekenen wordt zij graden.'
+const RD_LEFT_OUT = 'De geometrie staat in RD; de zaak is zonder overgenomen. Met --rd convert wordt zij graden.'

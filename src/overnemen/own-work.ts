@@ -2,7 +2,7 @@
 // has an object with the same uuid does not get to write over it, and a person decides what becomes of the two.
 import type postgres from 'postgres'
 import { expected } from '../database/rows.ts'
-import { kindOf } from './kinds.ts'
+import { KINDS, kindOf } from './kinds.ts'
 import type { Finding } from './source.ts'
 import type { Takeover } from './takeover.ts'
 
@@ -47,10 +47,16 @@ const CLASHES = {
     'Hier staat een catalogus met dit domein en deze RSIN: deze catalogus, met haar typen, kan er niet bij.',
   'botst-client':
     'Hier is een client met dit client-id: zonder --clients samen komt hij er niet bij, en houdt de client de rechten van hier.',
+  'botst-host':
+    'Hier verwijzen objecten naar dit adres. Zij blijven dat doen: geef deze organisatie na de omschakeling ook die hostnaam.',
 }
 
 /** What a dry run found that stands in the way of what is here: for a person to decide on before a row is written. */
-export async function clashes(sql: Sql, shadow: string, { id }: Pick<Takeover, 'id'>): Promise<Finding[]> {
+export async function clashes(
+  sql: Sql,
+  shadow: string,
+  { id, source }: Pick<Takeover, 'id' | 'source'>,
+): Promise<Finding[]> {
   const findings: Finding[] = []
   const add = (code: keyof typeof CLASHES, kind: string, rows: { uuid: string; value: string }[]) => {
     for (const { uuid, value } of rows)
@@ -84,5 +90,21 @@ export async function clashes(sql: Sql, shadow: string, { id }: Pick<Takeover, '
     join applicatie_client c on c.client_id = s.client_id join applicatie x on x.id = c.applicatie_id
     where not ${mine}`
   add('botst-client', 'applicatie', clients)
+  const named = await referencesTo(sql, source)
+  if (named > 0) add('botst-host', 'zaak', [{ uuid: new URL(source).host, value: String(named) }])
   return findings
+}
+
+/** How many references to objects elsewhere here begin with this address. */
+async function referencesTo(sql: Sql, address: string): Promise<number> {
+  let sum = 0
+  for (const { table, refs, lists } of KINDS)
+    for (const one of [{ table, refs }, ...lists])
+      for (const { url } of one.refs) {
+        if (!url) continue
+        const rows = await sql<{ count: number }[]>`
+          select count(*) as count from ${sql(one.table)} where starts_with(${sql(url)}, ${`${address}/`})`
+        sum += Number(rows[0]?.count)
+      }
+  return sum
 }

@@ -61,13 +61,22 @@ t.test('what stands here is kept, works on and is announced; a plan says first w
   await here.call('DELETE', `${Z}/zaken/${uuidOf(KIND.zaak, 3)}`, undefined, CRS)
   await sql`update zaak set uuid = gen_random_uuid() where uuid = ${uuidOf(KIND.zaak, 4)}`
   await sql`delete from takeover_object where uuid in (${uuidOf(KIND.zaak, 4)}, ${uuidOf(KIND.status, 8)}, ${uuidOf(KIND.rol, 4)})`
+  await sql`
+    insert into zaak_andere_zaak (zaak_id, place, aard_relatie, andere_zaak_url)
+    select id, 99, 'vervolg', ${`${address}${Z}/zaken/${uuidOf(KIND.zaak, 3)}`} from zaak where uuid = ${taken}`
   const trailOf = async () => (await here.call('GET', `${Z}/zaken/${taken}/audittrail`)).body.length
   const trail = await trailOf()
   const before = await sql`select uuid, omschrijving, xmin::text from zaak order by uuid`
 
   await round(here, { url: address, trial: true })
   const plan = await remarks(here)
-  for (const line of ['zaak botst-uuid', 'document botst-uuid', 'zaak botst-nummer', 'applicatie botst-client'])
+  for (const line of [
+    'zaak botst-uuid',
+    'document botst-uuid',
+    'zaak botst-nummer',
+    'applicatie botst-client',
+    'zaak botst-host',
+  ])
     t.ok(plan.includes(`gemarkeerd ${line}`), line)
   t.same(await sql`select uuid, omschrijving, xmin::text from zaak order by uuid`, before, 'a plan writes nothing')
 

@@ -183,6 +183,8 @@ export const takeovers: Record<string, string> = {
   'identificatie staat hier al': 'the identificatie is here already',
   'domein staat hier al': 'the domain is here already',
   'client-id is hier al in gebruik': 'the client id is in use here already',
+  'objecten van hier verwijzen naar dit adres': 'objects of here refer to this address',
+  'de standaard kent dit veld niet': 'the standard does not know this field',
   'kies welke van de twee blijft; geef in de bron of hier het object een ander nummer en een andere uuid':
     'choose which of the two stays; give the object another number and uuid in the source or here',
   'kies welke van de twee blijft': 'choose which of the two stays',
@@ -242,7 +244,12 @@ export const takeovers: Record<string, string> = {
   'geef het bestand in de bron een andere naam': 'give the file another name in the source',
   'het bestand geldt; niets': 'the file counts; nothing',
   'ga na of dat klopt': 'check whether that is right',
-  'herstel de geometrie in de bron en draai nog een ronde': 'repair the geometry in the source and run another round',
+  'herstel de geometrie in de bron, of geef --rd convert als zij in RD staat, en draai nog een ronde':
+    'mend the geometry at the source, or give --rd convert when it is in RD, and run another round',
+  'ga na of iemand dit veld nodig heeft, en bewaar het dan elders':
+    'see whether somebody needs this field, and keep it elsewhere then',
+  'geef de organisatie na de omschakeling ook deze hostnaam (organisation set --host)':
+    'give the organisation this host name too after the switch (organisation set --host)',
   'geef de client een ander client-id': 'give the client another client ID',
   'geef de client een nieuw geheim': 'give the client a new secret',
   'laat het document in de bron ontgrendelen': 'have the document unlocked in the source',
