@@ -1290,6 +1290,15 @@ CREATE INDEX objectinformatieobject_object_url_idx ON objectinformatieobject USI
 CREATE INDEX objectinformatieobject_object_uuid_idx ON objectinformatieobject USING btree (object_uuid) WHERE (object_uuid IS NOT NULL);
 CREATE TRIGGER feed_row AFTER INSERT OR DELETE OR UPDATE ON objectinformatieobject FOR EACH ROW EXECUTE FUNCTION feed_document_part('objectinformatieobject');
 
+-- Whose tables these are. No row: an installation by itself.
+create table of_organisation (
+  is_one boolean not null default true, -- There is one row at most.
+  rsin text not null, -- RSIN of the organisation.
+  constraint of_organisation_pkey PRIMARY KEY (is_one),
+  constraint of_organisation_is_one_check CHECK (is_one),
+  constraint of_organisation_rsin_check CHECK ((rsin ~ '^\d{9}$'::text))
+);
+
 -- Providers of OpenID Connect for the pages that were given there. That of the environment is none of them.
 create table oidc_provider (
   administrator text[] not null, -- Groups that mean administrator.

@@ -215,6 +215,7 @@ export const TABLES: Record<string, Table> = {
     object_type: WORD,
     object_url: REFERENCE,
   },
+  of_organisation: leftOut('a copy is an installation by itself'),
   oidc_provider: SECRETS,
   outgoing_request: RECEIVERS,
   pending_mirror: RECEIVERS,

@@ -3,11 +3,12 @@ import { text } from 'node:stream/consumers'
 import { type Config, ConfigError } from '../config.ts'
 import { requireKeys } from '../core/key-register.ts'
 import { openDatabase } from '../database/database.ts'
-import { SCHEMA_NAME, withoutSchema, withSchema } from '../database/schema.ts'
+import { queueOf, SCHEMA_NAME, withoutSchema, withSchema } from '../database/schema.ts'
 import { sharedSetting } from '../organisations/apart.ts'
 import { loadOrganisation, readManifest } from '../organisations/load.ts'
 import { makeOrganisation } from '../organisations/make.ts'
 import { configOf, directUrlOf, type Organisation } from '../organisations/organisation.ts'
+import { hasTables } from '../organisations/owner.ts'
 import {
   changeOrganisations,
   insertOrganisation,
@@ -84,10 +85,10 @@ export async function add(control: Control, options: AddOptions): Promise<void> 
     }).catch(taken)
   if (!existing) await note({ state: 'adding', reason: 'adding it has not ended: run it again, or remove it' }, !!begun)
   try {
-    await makeOrganisation(url, { hasFeed: config.feedDays > 0 })
+    await makeOrganisation(url, { hasFeed: config.feedDays > 0, rsin })
     if (manifest && from !== undefined) {
       await loadOrganisation(manifest, config, from, { tell: tellUnless(options), isAgain: begun !== undefined })
-      await makeOrganisation(url, { hasFeed: config.feedDays > 0 }) // loading has switched the triggers of the feed
+      await makeOrganisation(url, { hasFeed: config.feedDays > 0, rsin }) // loading has switched the triggers of the feed
     }
   } catch (error) {
     if (!existing)
@@ -155,11 +156,15 @@ const asOrganisation = (given: NewOrganisation): Organisation => ({
 async function requireFree(url: string, schema: string): Promise<void> {
   const database = openDatabase(url, { max: 1, name: 'organisation' })
   try {
-    const [found] = await database.sql<{ ours: boolean; others: boolean }[]>`
-      select to_regclass('data_key') is not null as ours,
-        exists (select from pg_class where relnamespace = to_regnamespace(${schema})) as others`
-    const [row] = found?.ours ? await database.sql`select from data_key limit 1` : []
-    if (row || (found?.others && !found.ours))
+    const { sql } = database
+    const queue = queueOf(schema)
+    if (await hasTables(sql, queue))
+      throw new UsageError(`schema ${queue}, where its queue would be, has the tables of another: name another schema`)
+    const ours = await hasTables(sql, schema)
+    const [found] = await sql<{ others: boolean }[]>`
+      select exists (select from pg_class where relnamespace = to_regnamespace(${schema})) as others`
+    const [row] = ours ? await sql.unsafe(`select from "${schema}".data_key limit 1`) : []
+    if (row || (found?.others && !ours))
       throw new UsageError(`schema ${schema} is in use: name another one, or take it in with --existing`)
   } finally {
     await database.close()

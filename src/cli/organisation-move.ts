@@ -36,7 +36,7 @@ export async function move(
   const moved = await moveOrganisation({
     ...stepsOf(control, before, options.to, tell),
     sourceUrl: options.sourceUrl,
-    make: (url) => makeOrganisation(url, { hasFeed }),
+    make: (url) => makeOrganisation(url, { hasFeed, rsin }),
   })
   print(
     options,

@@ -27,6 +27,7 @@ import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
 import { watchWorkers } from '../operations/alerts/watch-workers.ts'
 import { configOf, type Organisation } from '../organisations/organisation.ts'
 import { openOverview } from '../organisations/overview.ts'
+import { isOwn, requireOwner } from '../organisations/owner.ts'
 import { controlUrlOf, openControl, openRegistry } from '../organisations/registry.ts'
 import { type Opened, openOrganisations } from '../organisations/serve.ts'
 import { openServices } from '../services/services.ts'
@@ -101,8 +102,13 @@ export async function openMany(
       const own = configNow(organisation)
       const isReadOnly = organisation.state !== 'active'
       const ring = await findSecretBox(own, false)
-      const opened = await openParts(own, expected(own.databaseUrl), ring, log, { isLean: true, isReadOnly })
-      return { ...opened, answers: opened.parts.database.answers }
+      const opened = await openParts(own, expected(own.databaseUrl), ring, log, {
+        isLean: true,
+        isReadOnly,
+        rsin: organisation.rsin,
+      })
+      const { answers, sql } = opened.parts.database
+      return { ...opened, answers: async () => (await answers()) && (await isOwn(sql, organisation.rsin, log)) }
     }
     const organisations = openOrganisations<Parts>({ registry, open, log, ...options })
     opened.defer(organisations.close)
@@ -150,7 +156,12 @@ async function openParts(
   url: string,
   box: SecretBox,
   log: Logger,
-  { alone = false, isLean = false, isReadOnly = false } = {},
+  {
+    alone = false,
+    isLean = false,
+    isReadOnly = false,
+    rsin,
+  }: { alone?: boolean; isLean?: boolean; isReadOnly?: boolean; rsin?: string } = {},
 ): Promise<Opened<Parts>> {
   const opened = new AsyncDisposableStack()
   try {
@@ -167,6 +178,7 @@ async function openParts(
     if (isLean) await requireSession(ask, 'the organisation', searchPathOf(url))
     requireImportBaseDir(given, log, isLean ? 'debug' : 'warn')
     await checkSchema(database, log)
+    if (rsin !== undefined) await requireOwner(database.sql, rsin)
     const settings = await openLiveSettings(given, database, log)
     opened.defer(settings.close)
     const { config } = settings

@@ -30,6 +30,7 @@ import { watchClock } from '../operations/clock.ts'
 import { startExport } from '../operations/export-verwerkingen.ts'
 import { overall, rememberedReadiness } from '../operations/health.ts'
 import { sideServer } from '../operations/metrics-server.ts'
+import { requireOwner } from '../organisations/owner.ts'
 import { portionRunner } from '../overnemen/portions.ts'
 import { openServices } from '../services/services.ts'
 import { checkConnections, checkSchema, openStore } from './processes.ts'
@@ -70,6 +71,8 @@ export type Share = {
   periodic: Periodic[]
   /** Jobs at once. */
   concurrency: number
+  /** Whose worker it is. */
+  rsin: string
   /** When each of its jobs has its turn; sending has none. */
   take<T>(work: () => Promise<T>): Promise<T>
   /** Whether others have work in this process: an import then leaves them room. */
@@ -91,6 +94,7 @@ export async function runWorker(
     opened.defer(database.close)
     requireImportBaseDir(given, log, share ? 'debug' : 'warn')
     await (share ? requireKnownSchema(database.sql) : checkSchema(database, log))
+    if (share) await requireOwner(database.sql, share.rsin)
     const settings = await openLiveSettings(given, database, log)
     opened.defer(settings.close)
     const { config } = settings

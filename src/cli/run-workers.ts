@@ -37,6 +37,7 @@ export async function runWorkers(
       open: ({ rsin, config: own, url, periodic, log }) =>
         runWorker(own, url, log, {
           periodic,
+          rsin,
           concurrency: Math.min(AT_ONCE, config.workerConcurrency),
           take: (work) => turns.take(rsin, work),
           isShared: () => runners.state().open > 1,

@@ -2931,6 +2931,17 @@ export interface Objectinformatieobject {
   uuid: Generated<string>;
 }
 
+export interface OfOrganisation {
+  /**
+   * There is one row at most.
+   */
+  isOne: Generated<boolean>;
+  /**
+   * RSIN of the organisation.
+   */
+  rsin: string;
+}
+
 export interface OidcProvider {
   /**
    * Groups that mean administrator.
@@ -5739,6 +5750,7 @@ export interface DB {
   oauthAssertion: OauthAssertion;
   oauthSigningKey: OauthSigningKey;
   objectinformatieobject: Objectinformatieobject;
+  ofOrganisation: OfOrganisation;
   oidcProvider: OidcProvider;
   outgoingRequest: OutgoingRequest;
   pendingMirror: PendingMirror;

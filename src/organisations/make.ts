@@ -1,14 +1,28 @@
 // The tables of an organisation: making them anew takes a second or two, so that a new one needs no template beside `sql/`.
+import { openDatabase } from '../database/database.ts'
 import { migrate, switchFeed } from '../database/migrate.ts'
+import { schemasOf } from '../database/schema.ts'
+import { markOwner } from './owner.ts'
 
 /**
  * Makes the tables and the queue of an organisation, or brings them to the schema of this program.
  * @param url of the database, with the schema
+ * @param whose `rsin` of an organisation; without it the tables are of an installation by itself
  * @returns the files that were applied now
- * @throws as `migrate` does
+ * @throws as `migrate` does, and ForeignTables when the tables are of another
  */
-export async function makeOrganisation(url: string, { hasFeed }: { hasFeed: boolean }): Promise<string[]> {
+export async function makeOrganisation(
+  url: string,
+  { hasFeed, rsin }: { hasFeed: boolean; rsin?: string },
+): Promise<string[]> {
   const applied = await migrate(url)
   await switchFeed(url, hasFeed)
+  if (rsin === undefined) return applied
+  const database = openDatabase(url, { max: 1, name: 'migrate' })
+  try {
+    await markOwner(database.sql, schemasOf(url).own, rsin)
+  } finally {
+    await database.close()
+  }
   return applied
 }

@@ -3,7 +3,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, isUnavailable } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { makeOrganisation } from './make.ts'
 import type { Organisation } from './organisation.ts'
@@ -53,12 +53,14 @@ async function migrateOne({ control, box, configOf, explain }: Parts, rsin: stri
   const isOurs = state === 'active' || (state === 'read-only' && reason.startsWith(FAILED))
   try {
     const { databaseUrl, feedDays } = configOf(organisation)
-    const applied = await makeOrganisation(expected(databaseUrl), { hasFeed: feedDays > 0 })
+    const applied = await makeOrganisation(expected(databaseUrl), { hasFeed: feedDays > 0, rsin })
     await note(control, organisation, isOurs ? { state: 'active', reason: '' } : { state, reason }, packageJson.version)
     return { rsin, name, applied }
   } catch (error) {
     const fault = explain(error)
-    if (isOurs) await note(control, organisation, { state: 'read-only', reason: `${FAILED}${fault}` })
+    // Away, or refusing, is no failed migration: it is as it was, and the next run brings it along.
+    if (isOurs && !isUnavailable(error))
+      await note(control, organisation, { state: 'read-only', reason: `${FAILED}${fault}` })
     return { rsin, name, applied: [], fault }
   }
 }

@@ -11,6 +11,7 @@ import { isLockTimeout } from '../database/error-codes.ts'
 import { one } from '../database/rows.ts'
 import { queueOf, schemasOf, withoutSchema, withSchema } from '../database/schema.ts'
 import { sequencesOf, setSequences, WITHOUT_LIMITS } from '../database/whole-tables.ts'
+import { requireDroppable } from './owner.ts'
 import { OrganisationRefused } from './refused.ts'
 
 /** How long writing may wait at the switch until all is at the target. What comes then takes less than the rest of five seconds. */
@@ -122,7 +123,7 @@ export async function endMove(move: Noted, isSettled: boolean): Promise<boolean>
       await move.hold(false)
       try {
         await takeAway(sides)
-        await dropTables(sides)
+        await dropTables(sides, move.rsin)
       } catch (error) {
         if (!isUnavailable(error)) throw error
         move.tell(
@@ -161,11 +162,12 @@ async function hasSwitched({ source, own, left }: Sides): Promise<boolean> {
 async function undo(move: Noted, sides: Sides): Promise<void> {
   await move.hold(false) // it may be what failed
   await takeAway(sides)
-  await dropTables(sides)
+  await dropTables(sides, move.rsin)
   await move.end()
 }
 
-async function dropTables({ target: { sql }, own, queue }: Sides): Promise<void> {
+async function dropTables({ target: { sql }, own, queue }: Sides, rsin: string): Promise<void> {
+  await requireDroppable(sql, own, rsin)
   for (const schema of [own, queue]) await sql`drop schema if exists ${sql(schema)} cascade`
 }
 

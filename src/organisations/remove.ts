@@ -9,6 +9,7 @@ import { WITHOUT_LIMITS, wholeTables } from '../database/whole-tables.ts'
 import { openStores } from '../documenten/storage/choose.ts'
 import type { Store } from '../documenten/storage/index.ts'
 import type { Organisation } from './organisation.ts'
+import { requireDroppable } from './owner.ts'
 import { OrganisationRefused } from './refused.ts'
 
 /** What was there, and what is there afterwards: nothing, or the removal failed. */
@@ -38,6 +39,7 @@ export async function removeOrganisation(
     throw new OrganisationRefused(`its address leads to schema ${own}, and its own is ${schema}: nothing was removed`)
   const database = openDatabase(url, { max: 1, name: 'remove', settings: WITHOUT_LIMITS })
   try {
+    await requireDroppable(database.sql, own, rsin)
     const tables: Removal['tables'] = []
     for (const { name } of await wholeTables(database.sql)) {
       const [counted] = await database.sql.unsafe<{ rows: number }[]>(`select count(*)::int as rows from "${name}"`)

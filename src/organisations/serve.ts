@@ -21,6 +21,8 @@ const AGAIN_MS = 1_000
 /** A request has waited for so long: its database is asked whether it answers, and for as long as it does not. */
 const LATE_MS = 2_000
 const ASK_MS = 1_000
+/** And that of one that is open so often: a pooler may send its sessions elsewhere from one moment to the next. */
+const ALWAYS_MS = 30_000
 /** Answers that go on have so long when it was suspended, moved or removed. */
 const CUT_MS = 5_000
 /** Requests that are answered at once, unless its limits say otherwise. */
@@ -29,7 +31,7 @@ export const REQUESTS = 256
 /** What is opened of an organisation. */
 export type Opened<P> = {
   parts: P
-  /** Whether its database answers. */
+  /** Whether its database answers, with the tables of this organisation. */
   answers?(): Promise<boolean>
   close(): Promise<void>
 }
@@ -46,6 +48,7 @@ type Entry<P> = {
   failedAt: number
   served: Served<P> | undefined
   answers: (() => Promise<boolean>) | undefined
+  askedAt: number
   close: () => Promise<void>
   repeats: Repeats
 }
@@ -99,6 +102,7 @@ export function openOrganisations<P>(parts: {
       failedAt: Number.NEGATIVE_INFINITY,
       served: undefined,
       answers: undefined,
+      askedAt: performance.now(),
       close: async () => {},
       repeats: openRepeats(log),
     }
@@ -194,9 +198,13 @@ export function openOrganisations<P>(parts: {
   /** Databases are asked side by side, so that one that is silent holds up no other. */
   const ask = () => {
     const late = performance.now() - LATE_MS
-    for (const { users, served, answers } of entries.values()) {
+    for (const entry of entries.values()) {
+      const { users, served, answers } = entry
       const [longest] = users.values()
-      if (!served || !answers || !(served.isAway || (longest !== undefined && longest < late))) continue
+      const isLate = longest !== undefined && longest < late
+      const isDue = entry.askedAt < performance.now() - ALWAYS_MS
+      if (!served || !answers || !(served.isAway || isLate || isDue)) continue
+      entry.askedAt = performance.now()
       void outside(answers).then((isThere) => {
         if (!isThere && !served.isAway)
           log.warn({ organisation: served.rsin }, 'the database of an organisation does not answer')

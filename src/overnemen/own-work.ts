@@ -102,8 +102,10 @@ async function referencesTo(sql: Sql, address: string): Promise<number> {
     for (const one of [{ table, refs }, ...lists])
       for (const { url } of one.refs) {
         if (!url) continue
-        const rows = await sql<{ count: number }[]>`
-          select count(*) as count from ${sql(one.table)} where starts_with(${sql(url)}, ${`${address}/`})`
+        const rows = await sql.unsafe<{ count: number }[]>(
+          `select count(*) as count from ${one.table} where starts_with(${url}, $1)`,
+          [`${address}/`],
+        )
         sum += Number(rows[0]?.count)
       }
   return sum

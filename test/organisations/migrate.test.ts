@@ -126,3 +126,27 @@ t.test('one that is being moved, or that another command is at work for, is left
     t.same(await control.sql`select from pg_namespace where nspname = ${`org_${rsin}`}`, [], 'nothing was made')
   }
 })
+
+t.test('one whose server is away or refuses is as it was: that is no failed migration', async (t) => {
+  const many = await givenMany(t)
+  const { control, box, url } = many
+  for (const rsin of [FIRST, BROKEN]) await many.add(rsin, { isBare: true })
+  const away = new URL(url)
+  away.port = '1'
+  const refusing = new URL(url)
+  refusing.pathname = '/no_such_database'
+  await change(many, FIRST, { databaseUrl: away.href })
+  await change(many, BROKEN, { databaseUrl: refusing.href })
+  const migrated = await Array.fromAsync(
+    migrateAll({
+      ...{ control, box, all: await readOrganisations(control, box) },
+      configOf: (organisation) => configOf({ CONTROL_DATABASE_URL: url }, organisation),
+      explain: (error) => (error as Error).message,
+    }),
+  )
+  t.match(migrated, [
+    { rsin: FIRST, fault: /.+/ },
+    { rsin: BROKEN, fault: /.+/ },
+  ])
+  for (const rsin of [FIRST, BROKEN]) t.match(await stateOf(many, rsin), { state: 'active', reason: '' })
+})
