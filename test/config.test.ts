@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { requirePorts } from '../src/cli/ports.ts'
 import { SETTINGS, type Setting } from '../src/config/environment.ts'
+import { tellIgnored } from '../src/config/ignored.ts'
 import type { Kind } from '../src/config/kinds.ts'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { openLog } from '../src/telemetry/log.ts'
@@ -306,4 +307,56 @@ t.test('every fault that settings can have together is reached', async (t) => {
       one,
     )
   }
+})
+
+t.test('what is ignored is told, without values', (t) => {
+  t.same(
+    tellIgnored({ PUBLIC_URL: 'https://a.nl', PATH: '/bin', no_proxy: 'a', LANG: 'nl', SECRET_KEY_FILE: '/x' }),
+    [],
+  )
+  t.same(
+    tellIgnored({
+      PUBLC_URL: 'https://geheim.nl',
+      public_url: 'https://a.nl',
+      DATABSAE_URL: 'postgres://a/b',
+      SECRET_KEY_FIEL: '/x',
+      PORT_FILE: '/x',
+      PUBLIC_URL: '"https://a.nl"',
+    }),
+    [
+      'DATABSAE_URL is ignored: DATABASE_URL is meant, perhaps',
+      'PORT_FILE is ignored: PORT is no secret, and is not read from a file',
+      'PUBLC_URL is ignored: PUBLIC_URL is meant, perhaps',
+      'PUBLIC_URL has its value in quotes: they are part of it',
+      'SECRET_KEY_FIEL is ignored: SECRET_KEY_FILE is meant, perhaps',
+      'public_url is ignored: PUBLIC_URL is meant, perhaps',
+    ],
+  )
+  // From the list of the settings itself.
+  for (const { env, secret } of SETTINGS) {
+    if (!secret) t.match(tellIgnored({ [`${env}_FILE`]: '/x' }), [`${env}_FILE is ignored: ${env} is no secret`])
+    if (env.length >= 6) t.match(tellIgnored({ [`${env}X`]: 'x' }), [/is ignored/], `${env}X`)
+  }
+  t.end()
+})
+
+t.test('a setting that does nothing without another is told', (t) => {
+  const byName = new Map(SETTINGS.map((setting) => [setting.env, setting]))
+  let told = 0
+  for (const { env, needs } of SETTINGS) {
+    if (!needs) continue
+    told++
+    const off = Object.fromEntries(needs.map((name) => [name, byName.get(name)?.default ? '0' : '']))
+    t.same(tellIgnored({ ...off, [env]: 'x' }), [`${env} does nothing without ${needs.join(' or ')}`])
+    for (const name of needs) {
+      t.notOk(byName.get(name)?.pages, `${name} is known at the start`)
+      t.same(
+        tellIgnored({ ...off, [env]: 'x', [name]: 'x' }).filter((one) => one.startsWith(env)),
+        [],
+        `${env} ${name}`,
+      )
+    }
+  }
+  t.ok(told > 20)
+  t.end()
 })

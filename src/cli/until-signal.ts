@@ -1,6 +1,7 @@
 // A subcommand that serves until a signal: its signals, its orderly end, and parts that stop in the opposite order of their start.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { tellIgnored } from '../config/ignored.ts'
 import { type Config, ConfigError, readConfig } from '../config.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
 import { filesNeeded, openFilesLimit } from '../lib/open-files.ts'
@@ -28,6 +29,7 @@ export async function runUntilSignal(
   await requirePorts(config, role)
   requireOpenFiles(config)
   const log = openLog(config.logLevel)
+  for (const told of tellIgnored(process.env)) log.warn(told)
   process.on('unhandledRejection', (error) => {
     if (isConnectionFault(error)) return log.warn({ err: error }, 'a connection was lost')
     log.fatal({ err: error }, 'a programming error')

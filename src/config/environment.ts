@@ -20,6 +20,7 @@ export type Setting = {
   must?: string
   secret?: boolean
   kind?: Kind
+  needs?: readonly string[]
   alsoRead?: string
   pages?: InPages
   minimum?: number

@@ -33,8 +33,10 @@ function isRange(text: string): boolean {
 }
 
 /** A host or domain, perhaps with a port. */
-const isHost = (text: string): boolean =>
-  readAllowedHosts([text.replace(/(?<=^[^:]+|\]):\d{1,5}$/, '').replace(/^\./, '')]) !== undefined
+function isHost(text: string): boolean {
+  const [, host = text] = /^([^:]+|\[[^\]]+\]):\d{1,5}$/.exec(text) ?? []
+  return readAllowedHosts([host.replace(/^\./, '')]) !== undefined
+}
 
 /** Kinds of file systems in which nothing is stored: /proc and /sys. */
 const PSEUDO = new Set([0x9fa0, 0x62656572])

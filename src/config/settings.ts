@@ -5,6 +5,7 @@
 //   env       its name in the environment
 //   must      what a value has to do, in the words of a fault: a pattern is no message to an operator
 //   kind      what a text has to be beyond that: kinds.ts judges it, at the start
+//   needs     others of which one has to be set, or on: without them it does nothing, which is told (ignored.ts)
 //   secret    it may stand in a file instead, whose path is in NAME_FILE, as containers are given their secrets
 //   alsoRead  another name that is in use for it
 //   pages     it may be changed in the pages while the program runs, and how they name it. What has no `pages` is read once, at

@@ -4,6 +4,7 @@ import { readConfig } from '../../src/config.ts'
 import { givenZaaktype } from '../app.ts'
 import { until } from '../until.ts'
 import { accessibilityFaults, asBeheerder, isTooWide, needsBrowser, setUpPages } from './browser.ts'
+import { asClient } from './import-pages.ts'
 
 t.test('the whole configuration is listed with where it comes from, and without secrets', async (t) => {
   const { listed } = readConfig({
@@ -94,6 +95,25 @@ t.test('the environment wins: the page shows its value as fixed, and a form cann
   const { body } = await (await test.signedIn('administrator'))('/beheer/configuratie')
   t.notMatch(body, 'name="JWT_EXPIRY"')
   t.match(body, /1800<\/p>\s*<p class="zacht">Ligt vast: <code>JWT_EXPIRY/)
+  t.match(body, /id="veld-IMPORT_RETENTION_DAYS-fout">Wat hier is opgeslagen telt niet/, 'and is told')
+})
+
+t.test('a value that is too long is refused, and no part of it is kept', async (t) => {
+  const test = await setUpPages(t, {}, false)
+  const client = await asClient(test, 'administrator')
+  const origins = (count: number) => Array.from({ length: count }, (_, index) => `https://formulier-${index}.nl`).join()
+  for (const [count, status] of [
+    [1000, 400],
+    [200, 303],
+  ] as const) {
+    const answer = await client.post('/beheer/configuratie', {
+      CORS_ALLOWED_ORIGINS: origins(count),
+      'was.CORS_ALLOWED_ORIGINS': '',
+    })
+    t.equal(answer.status, status)
+    if (status === 400) t.match(await answer.text(), /Dit zijn 2\d\.\d{3} tekens; er passen er ten hoogste 10\.000/)
+  }
+  t.equal(test.config.corsOrigins.length, 200)
 })
 
 t.test(
@@ -109,7 +129,7 @@ t.test(
     await tab.fill('[name=IMPORT_RETENTION_DAYS]', '9')
     await tab.click('main form .knop')
     t.equal(await tab.inputValue('[name=JWT_EXPIRY]'), 'lang')
-    t.match(await tab.textContent('#veld-JWT_EXPIRY-fout'), /geheel getal in van ten minste 1/)
+    t.match(await tab.textContent('#veld-JWT_EXPIRY-fout'), /geheel getal in van 1 tot en met 31.622.400/)
     t.match(await tab.textContent('#veld-SELECTIELIJST_API_ROOT-fout'), /eindigt op een schuine streep/)
     t.match(await tab.textContent('#veld-CORS_ALLOWED_ORIGINS-fout'), /https:\/\/example.nl/)
     t.equal(test.config.importRetentionDays, 7)

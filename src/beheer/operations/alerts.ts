@@ -8,7 +8,7 @@ import { type FormFaults, type FormValues, formFaultsOf, PasswordField, readForm
 import { redirectWith } from '../frame/page.ts'
 import { signedIn } from '../frame/session.ts'
 import { t, words } from '../language/language.ts'
-import { saveSettings, settingFields } from './settings.ts'
+import { saveSettings, settingFields, storedFaults } from './settings.ts'
 
 const viewing = { access: 'beheer', rol: 'viewer' } as const
 const administering = { access: 'beheer', rol: 'administrator' } as const
@@ -110,6 +110,7 @@ export function registerAlerts(app: FastifyInstance): void {
       title: t('Meldingen instellen'),
       breadcrumbs: [{ path: PATH, name: t('Meldingen') }],
       faults: {
+        ...(await storedFaults(app, ['Meldingen'])),
         ...(mail?.isElsewhere && {
           SMTP_PASSWORD: t(
             'Dit wachtwoord is voor een andere mailserver gegeven. Vul het opnieuw in, of verwijder het.',

@@ -23,6 +23,8 @@ const ELSEWHERE = words(
   'name',
 )
 const PATH = '/configuratie'
+/** Characters of a value; more is refused, since half a list says something else. */
+const LONGEST = 10_000
 
 type Changeable = (typeof CHANGEABLE)[number]
 
@@ -49,7 +51,7 @@ export function registerSettings(app: FastifyInstance): void {
     const groups = SETTING_GROUPS.filter((group) => group !== 'Meldingen')
     return {
       title: t('Configuratie'),
-      faults,
+      faults: { ...(await storedFaults(app, groups)), ...faults },
       groups: await Promise.all(groups.map(async (group) => [group, await settingFields(app, group, form)] as const)),
       fixed: parts.config.listed
         .filter(({ changeable }) => !changeable)
@@ -57,6 +59,22 @@ export function registerSettings(app: FastifyInstance): void {
       elsewhere: ELSEWHERE,
     }
   }
+}
+
+/** What is wrong with values that are stored, by their setting: their default counts. */
+export async function storedFaults(
+  { parts, read }: FastifyInstance,
+  groups: readonly (typeof SETTING_GROUPS)[number][],
+): Promise<FormFaults> {
+  const stored = await readRows(read)
+  const { faults } = withStored(parts.config, stored)
+  return Object.fromEntries(
+    CHANGEABLE.flatMap((setting) =>
+      faults.has(setting.env) && groups.includes(setting.pages.group)
+        ? [[setting.env, t`Wat hier is opgeslagen telt niet, en de standaard geldt. ${mustBe(setting)}`]]
+        : [],
+    ),
+  )
 }
 
 /** The fields of the settings of a group, with what stands in a form. */
@@ -105,6 +123,16 @@ export async function saveSettings(
   const { faults } = withStored(
     parts.config,
     new Map(asked.filter(({ to }) => to !== '').map(({ setting, to }) => [setting.env, to])),
+  )
+  const length = new Intl.NumberFormat(localeOf()).format
+  throwFormFaults(
+    Object.fromEntries(
+      asked.flatMap(({ setting, to }) =>
+        to.length > LONGEST
+          ? [[setting.env, t`Dit zijn ${length(to.length)} tekens; er passen er ten hoogste ${length(LONGEST)}.`]]
+          : [],
+      ),
+    ),
   )
   throwFormFaults(
     Object.fromEntries(
@@ -191,7 +219,7 @@ async function readRows(db: ReadDb): Promise<Map<string, string>> {
 /** What a form says of a field; undefined when it has no such field. */
 function textOf(form: FormValues, name: string): string | undefined {
   const value = [form[name]].flat().at(-1)
-  return value?.replaceAll('\0', '').toWellFormed().trim().slice(0, 2000)
+  return value?.replaceAll('\0', '').toWellFormed().trim()
 }
 
 /** A value, written as in the environment, as people read it. */

@@ -1,6 +1,7 @@
 // where: what a command would work on with this environment, and where each of its settings comes from.
 import type { Command } from 'commander'
 import type { ListedSetting } from '../../config/environment.ts'
+import { tellIgnored } from '../../config/ignored.ts'
 import { type Located, locate } from '../database.ts'
 import { describePlace } from '../place.ts'
 import { print } from '../terminal.ts'
@@ -24,7 +25,8 @@ export function addTo(program: Command): void {
       const lines = settings.map(({ env, value, from }) => `  ${env}=${value ?? ''}\t${from}`)
       const { place, fault } = located
       const first = place ? `Commands work on ${describePlace(place)}.` : 'Commands work on no database.'
-      print(options, { ...place, settings }, [first, ...lines].join('\n'))
+      const ignored = tellIgnored(process.env)
+      print(options, { ...place, settings, ignored }, [first, ...lines, ...ignored.map((one) => `! ${one}`)].join('\n'))
       if (fault !== undefined) throw fault
     })
 }

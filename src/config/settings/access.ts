@@ -72,6 +72,7 @@ export const ACCESS = {
     className: Type.Optional(
       Type.String({
         env: 'BEHEER_THEME_CLASS',
+        needs: ['BEHEER_THEME_CSS'],
         must: 'be one name of letters, digits, _ and -',
         pattern: '^[\\w-]+$',
         description: 'class under which its tokens stand, such as `utrecht-theme`',
@@ -129,6 +130,7 @@ export const ACCESS = {
     clientSecret: Type.Optional(
       Type.String({
         env: 'OIDC_CLIENT_SECRET',
+        needs: ['OIDC_ISSUER'],
         secret: true,
         minLength: 1,
         description: 'our secret there; unset: a public client, with PKCE alone',
@@ -136,6 +138,7 @@ export const ACCESS = {
     ),
     label: Type.String({
       env: 'OIDC_LABEL',
+      needs: ['OIDC_ISSUER'],
       default: 'OpenID Connect',
       minLength: 1,
       maxLength: 60,
@@ -143,6 +146,7 @@ export const ACCESS = {
     }),
     scopes: Type.String({
       env: 'OIDC_SCOPES',
+      needs: ['OIDC_ISSUER'],
       must: 'have openid among its words',
       default: 'openid profile email',
       pattern: '(^| )openid( |$)',
@@ -150,6 +154,7 @@ export const ACCESS = {
     }),
     roleClaim: Type.String({
       env: 'OIDC_ROLE_CLAIM',
+      needs: ['OIDC_ISSUER'],
       must: 'be names with a single dot between them',
       default: 'roles',
       pattern: '^[^.]+(\\.[^.]+)*$',
@@ -259,6 +264,7 @@ export const ACCESS = {
   }),
   tokenKeyDays: Type.Integer({
     env: 'TOKEN_KEY_DAYS',
+    needs: ['TOKEN_ENDPOINT'],
     default: 30,
     minimum: 1,
     maximum: 366,

@@ -20,6 +20,7 @@ export const BACKGROUND = {
     https: Type.Optional(proxy('HTTPS_PROXY', 'proxy for those over https; unset: that of HTTP_PROXY')),
     except: Type.String({
       env: 'NO_PROXY',
+      needs: ['HTTP_PROXY', 'HTTPS_PROXY'],
       kind: 'hosts',
       default: '',
       description: 'hosts and domains, with commas, that are called without a proxy',
@@ -34,6 +35,7 @@ export const BACKGROUND = {
   }),
   workerOrganisations: Type.Integer({
     env: 'WORKER_ORGANISATIONS',
+    needs: ['CONTROL_DATABASE_URL'],
     default: 10,
     minimum: 1,
     maximum: 500,
@@ -91,6 +93,7 @@ export const BACKGROUND = {
   }),
   cloudEventsProfile: Type.Enum(['nl-gov', 'open-zaak'], {
     env: 'CLOUD_EVENTS_PROFILE',
+    needs: ['ENABLE_CLOUD_EVENTS'],
     default: 'nl-gov',
     description:
       'nl-gov: cloud events by the NL GOV profile, of published cases; open-zaak: as Open Zaak sends them, of all cases',
@@ -98,6 +101,7 @@ export const BACKGROUND = {
   cloudEventsSource: Type.Optional(
     Type.String({
       env: 'CLOUD_EVENTS_SOURCE',
+      needs: ['ENABLE_CLOUD_EVENTS'],
       must: 'be a URN, such as urn:nld:oin:00000001823288444000:systeem:zaakstroom',
       pattern: '^urn:[A-Za-z0-9][A-Za-z0-9-]{1,31}:[!-~]{1,200}$',
       description: 'member source of cloud events by the NL GOV profile: your OIN and this system',
@@ -188,6 +192,7 @@ export const BACKGROUND = {
   }),
   feedSnapshotDays: Type.Integer({
     env: 'FEED_SNAPSHOT_DAYS',
+    needs: ['FEED_DAYS'],
     default: 7,
     minimum: 1,
     maximum: 365,

@@ -49,6 +49,7 @@ export const DOCUMENTEN = {
   ),
   clamdMaxBytes: Type.Integer({
     env: 'CLAMD_MAX_BYTES',
+    needs: ['CLAMD_URL'],
     default: 100 * 1024 * 1024,
     minimum: 1024,
     maximum: 2 ** 32,
@@ -56,6 +57,7 @@ export const DOCUMENTEN = {
   }),
   clamdUnavailable: Type.Enum(['refuse', 'accept'], {
     env: 'CLAMD_UNAVAILABLE',
+    needs: ['CLAMD_URL'],
     default: 'refuse',
     description:
       'what happens to content that the malware scanner gives no verdict on: it is away, or the content is larger',
@@ -123,17 +125,20 @@ export const DOCUMENTEN = {
     ),
     container: Type.String({
       env: 'AZURE_CONTAINER',
+      needs: ['AZURE_ACCOUNT_NAME', 'AZURE_CONNECTION_STRING'],
       default: 'openzaak',
       minLength: 1,
       description: 'container; it has to exist',
     }),
     location: Type.String({
       env: 'AZURE_LOCATION',
+      needs: ['AZURE_ACCOUNT_NAME', 'AZURE_CONNECTION_STRING'],
       default: 'documenten',
       description: 'prefix of the names in the container',
     }),
     connectionTimeoutSeconds: Type.Integer({
       env: 'AZURE_CONNECTION_TIMEOUT_SECS',
+      needs: ['AZURE_ACCOUNT_NAME', 'AZURE_CONNECTION_STRING'],
       default: 5,
       minimum: 1,
       maximum: 60,
@@ -142,6 +147,7 @@ export const DOCUMENTEN = {
     apiVersion: Type.Optional(
       Type.String({
         env: 'AZURE_STORAGE_API_VERSION',
+        needs: ['AZURE_ACCOUNT_NAME', 'AZURE_CONNECTION_STRING'],
         must: 'be a date such as 2025-05-05',
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
         description: 'version of the protocol; unset: that of the SDK',
@@ -168,6 +174,7 @@ export const DOCUMENTEN = {
   }),
   importMaxRows: Type.Integer({
     env: 'IMPORT_MAX_ROWS',
+    needs: ['IMPORTS_OPEN'],
     default: 5_000_000,
     minimum: 0,
     maximum: 1_000_000_000,

@@ -23,6 +23,7 @@ export const OPERATION = {
   otelHeaders: Type.Optional(
     Type.String({
       env: 'OTEL_EXPORTER_OTLP_HEADERS',
+      needs: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
       kind: 'headers',
       secret: true,
       description: 'headers for the collector, as name=value with commas, percent-encoded',
@@ -30,12 +31,14 @@ export const OPERATION = {
   ),
   otelServiceName: Type.String({
     env: 'OTEL_SERVICE_NAME',
+    needs: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
     default: 'zaakstroom',
     minLength: 1,
     description: 'name of this service in traces',
   }),
   otelSamplerArg: Type.Number({
     env: 'OTEL_TRACES_SAMPLER_ARG',
+    needs: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
     default: 1,
     minimum: 0,
     maximum: 1,
@@ -50,6 +53,7 @@ export const OPERATION = {
   logboekActiviteit: Type.Optional(
     Type.String({
       env: 'LOGBOEK_ACTIVITEIT',
+      needs: ['LOGBOEK_DATAVERWERKINGEN'],
       kind: 'address',
       must: 'begin with https:// or http://, and have at most 1000 characters',
       pattern: '^https?://[!-~]{1,990}$',
@@ -60,6 +64,7 @@ export const OPERATION = {
   logboekEndpoint: Type.Optional(
     Type.String({
       env: 'LOGBOEK_OTLP_ENDPOINT',
+      needs: ['LOGBOEK_DATAVERWERKINGEN'],
       kind: 'address',
       must: 'begin with https:// or http://, and have no ? and no #',
       pattern: '^https?://[^?#\\s]+$',
@@ -70,6 +75,7 @@ export const OPERATION = {
   logboekHeaders: Type.Optional(
     Type.String({
       env: 'LOGBOEK_OTLP_HEADERS',
+      needs: ['LOGBOEK_OTLP_ENDPOINT'],
       kind: 'headers',
       secret: true,
       description: 'headers for it, as name=value with commas, percent-encoded',
@@ -77,6 +83,7 @@ export const OPERATION = {
   ),
   logboekSpoolMost: Type.Integer({
     env: 'LOGBOEK_SPOOL_MOST',
+    needs: ['LOGBOEK_DATAVERWERKINGEN'],
     default: 20_000_000,
     minimum: 1,
     maximum: 1_000_000_000,

@@ -34,6 +34,7 @@ export const SERVICE = {
   organisation: Type.Optional(
     Type.String({
       env: 'ORGANISATION',
+      needs: ['CONTROL_DATABASE_URL'],
       pattern: '^[0-9]{9}$',
       must: 'be an RSIN: nine digits',
       description: 'with CONTROL_DATABASE_URL: RSIN of the organisation that a subcommand is for',
@@ -72,6 +73,7 @@ export const SERVICE = {
     ca: Type.Optional(
       Type.String({
         env: 'DATABASE_SSLROOTCERT',
+        needs: ['DATABASE_URL', 'DATABASE_READ_URL'],
         secret: true,
         must: 'be a certificate in PEM',
         pattern: '^-----BEGIN ',
@@ -81,6 +83,7 @@ export const SERVICE = {
     cert: Type.Optional(
       Type.String({
         env: 'DATABASE_SSLCERT',
+        needs: ['DATABASE_URL', 'DATABASE_READ_URL'],
         secret: true,
         must: 'be a certificate in PEM',
         pattern: '^-----BEGIN ',

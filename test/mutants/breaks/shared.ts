@@ -3,6 +3,20 @@ import type { Mutant } from '../mutant.ts'
 
 export const SHARED: Mutant[] = [
   {
+    what: 'a host that is everybody is a proxy that is believed',
+    file: 'src/config/kinds.ts',
+    search: 'Number(bits) > 0 && ',
+    replace: '',
+    tests: ['test/config.test.ts'],
+  },
+  {
+    what: 'a setting of which the needed one is off counts',
+    file: 'src/config/ignored.ts',
+    search: '!needs.some(isOn)',
+    replace: 'false',
+    tests: ['test/config.test.ts'],
+  },
+  {
     what: 'selectielijst: a year that is renewed leaves the others as they are',
     file: 'src/catalogi/selectielijst-years.ts',
     search: " and (content->>'jaar') = ${String(year)}",

@@ -178,6 +178,9 @@ export const settings: Record<string, string> = {
   'Versies van typen die een dag delen': 'Versions of types that share a day',
   'Een versie die begint op de dag waarop de vorige eindigt. Uit: de API weigert dat (ztc-016). Aan: het mag, zoals in Open Zaak, en op die dag geldt de nieuwe.':
     'A version that begins on the day on which the one before it ends. Off: the API refuses that (ztc-016). On: it is allowed, as in Open Zaak, and the new one counts on that day.',
+  'Dit zijn {1} tekens; er passen er ten hoogste {2}.': 'These are {1} characters; at most {2} fit.',
+  'Wat hier is opgeslagen telt niet, en de standaard geldt. {1}':
+    'What is stored here does not count, and the default does. {1}',
   'Concepttypen toestaan': 'Allow draft types',
   'Zaken, documenten en besluiten mogen worden gemaakt van typen die nog een concept zijn. Alleen voor een testomgeving.':
     'Cases, documents and decisions may be made of types that are still drafts. For a test environment only.',
