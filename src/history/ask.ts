@@ -9,13 +9,20 @@ export type Target = {
   /** Whether changes carry an `Idempotency-Key`, and are asked again with it when no answer came. */
   usesKeys?: boolean
 }
-export type Answer = { status: number | undefined; body: unknown; etag: string | null }
+export type Answer = {
+  status: number | undefined
+  body: unknown
+  etag: string | null
+  /** What the same request was answered before; null: nothing. */
+  earlier?: (number | null)[]
+}
 
 const ANSWER_MS = 15_000
 const REPETITIONS = 8
 const PAUSE_MS = 250
+const FOR_THE_MOMENT = new Set<number | undefined>([409, 429, 503])
 
-/** One request; `status` is undefined when no answer came. */
+/** One request, with a body of JSON, or of CSV when it is a text; `status` is undefined when no answer came. */
 export async function request(
   target: Target,
   method: string,
@@ -29,10 +36,13 @@ export async function request(
       headers: {
         authorization: `Bearer ${target.token()}`,
         'accept-crs': 'EPSG:4326',
-        ...(body !== undefined && { 'content-type': 'application/json', 'content-crs': 'EPSG:4326' }),
+        ...(body !== undefined && {
+          'content-type': typeof body === 'string' ? 'text/csv' : 'application/json',
+          'content-crs': 'EPSG:4326',
+        }),
         ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(ANSWER_MS),
     })
     const text = await answer.text()
@@ -71,14 +81,17 @@ export async function change(
   headers: Record<string, string> | undefined,
   key: string,
 ): Promise<Answer> {
-  const takesKey = target.usesKeys === true && method !== 'DELETE'
+  const takesKey = target.usesKeys === true && (method === 'POST' || method === 'PATCH')
   const ask = () =>
     request(target, method, path, body, { ...headers, ...(takesKey && { 'idempotency-key': `"${key}"` }) })
   let answer = await ask()
+  const earlier: (number | null)[] = []
   for (let again = 0; takesKey && again < REPETITIONS && typeOf(answer) === 'info'; again++) {
+    earlier.push(answer.status ?? null)
     await sleep(PAUSE_MS * (again + 1))
     const next = await ask()
-    if (next.status !== 409) answer = next // else the first is at work still
+    // What is refused for this moment says nothing of what was asked before.
+    if (!FOR_THE_MOMENT.has(next.status)) answer = next
   }
-  return answer
+  return { ...answer, ...(earlier.length > 0 && { earlier }) }
 }

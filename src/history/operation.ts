@@ -34,6 +34,8 @@ export type Operation = {
   headers?: Record<string, string>
   status?: number
   code?: string
+  /** What the same request with the same key was answered before; null: nothing. */
+  earlier?: (number | null)[]
 }
 
 /** A history as lines of JSON, in the order in which its operations were completed. */

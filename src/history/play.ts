@@ -19,8 +19,6 @@ export type PlayOptions = {
   pace?: number
   /** Further operations, each with the share of them. */
   more?: { share: number; run(player: Player): Promise<void> }[]
-  /** Another server of the same data, for every second client. */
-  second?: Target
 }
 export type Zaak = {
   path: string
@@ -73,10 +71,11 @@ export const zaakBody = (options: PlayOptions, identificatie: string, toelichtin
 export class CannotPlay extends Error {}
 
 /**
+ * @param targets addresses of the same server, which clients take in turns
  * @returns the history, in the order in which operations were completed
  * @throws CannotPlay when the first case is refused
  */
-export async function play(target: Target, options: PlayOptions): Promise<Operation[]> {
+export async function play(targets: readonly [Target, ...Target[]], options: PlayOptions): Promise<Operation[]> {
   const began = performance.now()
   const until = began + options.seconds * 1000
   const history: Operation[] = []
@@ -92,7 +91,7 @@ export async function play(target: Target, options: PlayOptions): Promise<Operat
   const newPlayer = (which: number): Player => {
     let process = processes++
     const random = randomFrom(options.seed * 1000 + which)
-    const own = which % 2 === 1 && options.second ? options.second : target
+    const own = targets[which % targets.length]!
     return {
       target: own,
       random,
@@ -124,6 +123,7 @@ export async function play(target: Target, options: PlayOptions): Promise<Operat
           type: isChange || type === 'ok' ? type : 'fail', // what was not read tells nothing
           ...(status !== undefined && { status }),
           ...(code !== undefined && { code }),
+          ...(answer.earlier && { earlier: answer.earlier }),
         })
         if (type === 'info') process = processes++ // who does not know what he did goes on as another one
         return answer

@@ -18,19 +18,21 @@ export const hasPooler = (() => {
 
 /**
  * @param given its configuration, in place of the one that we ship
+ * @param listenPort where it listens; a free one else
  * @returns the address of the same database through a PgBouncer, and what stops that
  */
 export async function startPooler(
   databaseUrl: string,
   poolSize = 5,
   given?: string,
+  listenPort?: number,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const { hostname, port, pathname, username, password } = new URL(databaseUrl)
   const name = pathname.slice(1)
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-pooler-'))
   await chmod(directory, 0o755)
   const shipped = given ?? (await readFile(new URL('../../deploy/pgbouncer/pgbouncer.ini', import.meta.url), 'utf8'))
-  const own = await freePort()
+  const own = listenPort ?? (await freePort())
   const user = decodeURIComponent(username)
   const secret = decodeURIComponent(password) // clear text: the login to the server is made with it
   await writeFile(join(directory, 'userlist.txt'), `"${user}" "${secret}"\n`)

@@ -63,6 +63,7 @@ const sh = promisify(execFile)
  * What the seed decides about cells does not depend on how many requests the clients had made by then.
  * @param options.pace milliseconds that a client waits between two requests
  * @param options.mounts false: no file systems of its own
+ * @param options.env further settings of its processes
  * @param options.serve starts the server, its data in that directory
  */
 export async function openScene(
@@ -72,7 +73,13 @@ export async function openScene(
     pace = 10,
     mounts = true,
     serve = ownServer,
-  }: { pace?: number; mounts?: boolean; serve?: (t: StageLike, data: string) => Promise<Server> } = {},
+    env = {},
+  }: {
+    pace?: number
+    mounts?: boolean
+    serve?: (t: StageLike, data: string) => Promise<Server>
+    env?: Record<string, string>
+  } = {},
 ): Promise<Scene> {
   const random = randomFrom(seed)
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-faults-'))
@@ -92,6 +99,7 @@ export async function openScene(
       DOCUMENTEN_DIR: store,
       IMPORT_DOCUMENTEN_BATCH_SIZE: '10',
       ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
+      ...env,
     },
   )
   for (let n = 0; n < 5; n++) await writeFile(join(service.test.importDir, fileOf(n)), `inhoud ${n}`)

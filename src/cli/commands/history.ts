@@ -75,7 +75,7 @@ async function playAgainst(url: string, options: Options): Promise<Operation[]> 
   const types = await findTypes(target, options)
   if (typeof types === 'string') throw new UsageError(types)
   console.error(`seed ${seed}`)
-  return play(target, { seed, seconds, clients, ...types }).catch((error: unknown) => {
+  return play([target], { seed, seconds, clients, ...types }).catch((error: unknown) => {
     throw error instanceof CannotPlay ? new UsageError(error.message) : error
   })
 }
