@@ -1,12 +1,11 @@
 // What subcommands on accounts share, those of an organisation and those of the centre.
-import { text } from 'node:stream/consumers'
 import { GEBRUIKERSNAAM, generatePassword } from '../beheer/accounts/accounts.ts'
 import { MIN_PASSWORD } from '../beheer/accounts/password.ts'
 import type { AuditEntry } from '../beheer/frame/change.ts'
 import { ROLLEN, type Rol } from '../beheer/frame/session.ts'
 import { json } from '../core/mutate.ts'
 import type { Db } from '../database/database.ts'
-import { type Delivered, deliverOnce, print, tellFile } from './terminal.ts'
+import { type Delivered, deliverOnce, print, readHidden, tellFile } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
 type WithPassword = Delivered & { passwordStdin?: boolean }
@@ -14,7 +13,7 @@ type WithPassword = Delivered & { passwordStdin?: boolean }
 /** One that was made here, or that comes on standard input. @throws UsageError for one that is too short */
 export async function readPassword({ passwordStdin }: WithPassword): Promise<string> {
   if (!passwordStdin) return generatePassword()
-  const given = (await text(process.stdin)).replace(/\r?\n$/, '')
+  const given = (await readHidden('The password: ')).replace(/\r?\n$/, '')
   if (given.length < MIN_PASSWORD) throw new UsageError(`a password has at least ${MIN_PASSWORD} characters`)
   return given
 }

@@ -17,21 +17,33 @@ import { findSecretBox, openServer } from './server.ts'
  * @throws ConfigError without a database, and SchemaError when this version cannot work with its schema
  */
 export function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>, connections = 2): Promise<T> {
-  return onDatabase(work, connections, () => {})
+  return onDatabase(work, connections, async () => {})
 }
 
-/** The same for work that changes something: it is told where that is. */
+/** It may be a standby, or a service that its operators keep still. */
+export class ReadOnly extends Error {
+  override message = 'the database is read-only: nothing can be changed in it'
+}
+
+/** The same for work that changes something: it is told where that is. @throws ReadOnly before anything is done */
 export function changeDatabase<T>(
   work: (database: Database, config: Config) => Promise<T>,
   connections = 2,
 ): Promise<T> {
-  return onDatabase(work, connections, (place) => console.error(`zaakstroom: changes ${describePlace(place)}`))
+  return onDatabase(work, connections, async (place, { sql }) => {
+    const [state] = await sql<{ still: boolean }[]>`select current_setting('transaction_read_only') = 'on' as still`
+    if (state?.still) throw new ReadOnly()
+    console.error(`zaakstroom: changes ${describePlace(place)}`)
+  })
 }
+
+/** What `--dry-run` makes of it: work that changes nothing and says so. */
+export const planned = ({ dryRun }: { dryRun?: boolean | undefined }) => (dryRun ? withDatabase : changeDatabase)
 
 async function onDatabase<T>(
   work: (database: Database, config: Config) => Promise<T>,
   connections: number,
-  tell: (place: Place) => void,
+  tell: (place: Place, database: Database) => Promise<void>,
 ): Promise<T> {
   const config = await readOwnConfig()
   const log = openLog('silent')
@@ -39,7 +51,7 @@ async function onDatabase<T>(
   const database = openDatabase(server.url, { max: connections, name: 'command' })
   try {
     await requireKnownSchema(database.sql)
-    tell(placeOf(config, server.url))
+    await tell(placeOf(config, server.url), database)
     return await work(database, await readStored(config, database, log))
   } finally {
     await database.close()

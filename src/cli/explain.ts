@@ -2,7 +2,9 @@
 
 import { UnknownClient } from '../autorisaties/client-secrets.ts'
 import { ClientExists } from '../autorisaties/clients.ts'
+import { PackageFault } from '../catalogi/package/files.ts'
 import { ConfigError } from '../config.ts'
+import { Problem } from '../core/problem.ts'
 import { AddressFault } from '../database/address.ts'
 import { DriverUnpatched } from '../database/driver.ts'
 import { SchemaBusy, SchemaError } from '../database/migrate.ts'
@@ -15,20 +17,39 @@ import { isConnectionFault } from '../jobs/pool.ts'
 import { PackageMissing } from '../lib/optional-package.ts'
 import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
 import { OrganisationRefused } from '../organisations/refused.ts'
+import { ReadOnly } from './database.ts'
+import { ServiceAway, ServiceBusy, ServiceForbids, ServiceRefuses } from './service-answers.ts'
 import { SetupError } from './setup.ts'
-import { OutputLost } from './terminal.ts'
+import { Interrupted, OutputLost } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
 /** sysexits */
-const EXIT = { failed: 1, usage: 64, unavailable: 69, output: 74, config: 78 }
+const EXIT = {
+  failed: 1,
+  usage: 64,
+  refused: 65,
+  unavailable: 69,
+  output: 74,
+  busy: 75,
+  forbidden: 77,
+  config: 78,
+  interrupted: 130,
+}
 
 const CODES: [new (...given: never[]) => Error, number][] = [
   [UsageError, EXIT.usage],
   [OutputLost, EXIT.output],
+  [PackageFault, EXIT.refused],
+  [Interrupted, EXIT.interrupted],
   [ClientExists, EXIT.usage],
   [UnknownClient, EXIT.usage],
   [ForeignStore, EXIT.config],
   [StoreUnavailable, EXIT.unavailable],
+  [ReadOnly, EXIT.unavailable],
+  [ServiceAway, EXIT.unavailable],
+  [ServiceForbids, EXIT.forbidden],
+  [ServiceBusy, EXIT.busy],
+  [ServiceRefuses, EXIT.refused],
   [ConfigError, EXIT.config],
   [OrganisationRefused, EXIT.usage],
   [SetupError, EXIT.config],
@@ -49,9 +70,9 @@ const CODES: [new (...given: never[]) => Error, number][] = [
 export function explain(error: unknown): { message: string; code: number } {
   const { code, message = String(error) } = error as { code?: string; message?: string }
   for (const [kind, exit] of CODES) if (error instanceof kind) return { message, code: exit }
-  // It may be a standby, or a service that its operators keep still.
-  if (code === '25006')
-    return { message: 'the database is read-only: nothing can be changed in it', code: EXIT.unavailable }
+  if (error instanceof Problem && error.status < 500)
+    return { message: error.invalidParams?.map(({ reason }) => reason).join(' ') || error.detail, code: EXIT.refused }
+  if (code === '25006') return { message: new ReadOnly().message, code: EXIT.unavailable }
   const refusal = refusalOf(error)
   if (refusal) return { message: `the database: ${refusal}`, code: EXIT.config }
   if (isConnectionFault(error)) return { message: 'the database cannot be reached', code: EXIT.unavailable }

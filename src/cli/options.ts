@@ -1,4 +1,6 @@
 // Options that are more than their text, read in one way by every command.
+import { type Command, Option } from 'commander'
+import { expected } from '../database/rows.ts'
 import { UsageError } from './usage.ts'
 
 /** @throws UsageError for anything but a number within the bounds, written in digits */
@@ -29,3 +31,35 @@ const isReal = (day: string): boolean => {
   const date = new Date(`${day}T00:00:00Z`)
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)
 }
+
+/**
+ * Spellings that options had before: they go on to work, and help and documents do not show them.
+ * @param names of options of this command, by what they were called: `--proef` to `--dry-run`
+ */
+export function formerly(command: Command, names: Record<string, string>): Command {
+  for (const [former, now] of Object.entries(names)) {
+    const option = expected(command.options.find(({ long }) => long === now))
+    const again = new Option(option.flags.replace(now, former)).hideHelp()
+    again.parseArg = option.parseArg
+    again.attributeName = () => option.attributeName()
+    command.addOption(again)
+  }
+  return command
+}
+
+/** One of these words. A word of before stands for that of now. @throws UsageError for another */
+export function readChoice<T extends string>(
+  text: string,
+  name: string,
+  now: readonly T[],
+  before: Record<string, T> = {},
+): T {
+  const found = now.find((word) => word === text) ?? before[text]
+  if (found === undefined) throw new UsageError(`${name} is ${now.join(' or ')}`)
+  return found
+}
+
+/** What would be done, with all its rules, and nothing of it done. */
+export const DRY_RUN = ['--dry-run', 'say what would be done, and do nothing of it'] as const
+/** Answers the question before what cannot be undone. */
+export const YES = ['--yes', 'do it without a question: for scripts'] as const

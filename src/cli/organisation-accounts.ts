@@ -39,12 +39,13 @@ export function addAccountsTo(organisation: Command): void {
   const account = organisation
     .command('account')
     .description('people of the centre: one account, with a role in each organisation that it is given one in')
-  const named = (name: string, description: string) =>
+  const named = (name: string, description: string, example = `${name} --username j.jansen`) =>
     account
       .command(name)
       .description(description)
       .requiredOption('--username <name>', 'name to sign in with')
       .option('--json', 'print JSON')
+      .addHelpText('after', `\nExample:\n  zaakstroom organisation account ${example}`)
 
   named('create', 'make one; prints its password once, which the first sign-in replaces')
     .option('--name <name>', 'name for people')
@@ -57,21 +58,26 @@ export function addAccountsTo(organisation: Command): void {
     .command('list')
     .description('all of them, with their roles')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom organisation account list')
     .action((options: { json?: boolean }) => withControl((control) => list(control, options)))
-  named('set', 'change one; what is not given stays')
+  named('set', 'change one; what is not given stays', 'set --username j.jansen --active no')
     .option('--name <name>', 'name for people')
     .option('--email <address>', 'where alerts go')
     .option('--active <yes|no>', 'no: it cannot sign in anywhere, and its sessions end')
     .option('--centre <yes|no>', 'whether it may see the page about all organisations')
     .action((options: Described) => changeControl(undefined, (control) => set(control, options)))
-  named('give', 'give it a role in an organisation, in place of the one that it had there')
-    .argument('<rsin>')
+  named(
+    'give',
+    'give it a role in an organisation, in place of the one that it had there',
+    'give 001234567 --username j.jansen --role operator',
+  )
+    .argument('<rsin>', 'RSIN of the organisation')
     .requiredOption('--role <role>', ROLLEN.join(', '))
     .option('--repair', 'the role hersteller as well')
     .option('--max <vertrouwelijkheidaanduiding>', 'cases and documents above it are not shown', 'vertrouwelijk')
     .action((rsin: string, options: Role) => changeControl(rsin, (control) => give(control, rsin, options)))
-  named('take', 'take its role in an organisation away; its sessions there end')
-    .argument('<rsin>')
+  named('take', 'take its role in an organisation away; its sessions there end', 'take 001234567 --username j.jansen')
+    .argument('<rsin>', 'RSIN of the organisation')
     .action((rsin: string, options: Named) => changeControl(rsin, (control) => take(control, rsin, options)))
   named('reset-password', 'give it a new password, printed once; ends its sessions, and the wait after wrong passwords')
     .option('--password-stdin', 'read the password from standard input instead of making one')

@@ -1,5 +1,4 @@
 // organisation add: makes one, takes in one that has tables already, or brings in what is in an export.
-import { text } from 'node:stream/consumers'
 import { type Config, ConfigError } from '../config.ts'
 import { requireKeys } from '../core/key-register.ts'
 import { openDatabase } from '../database/database.ts'
@@ -20,7 +19,7 @@ import {
 import { type Control, organisationOf } from './control.ts'
 import {
   ACTOR,
-  addressWithoutSchema,
+  givenAddress,
   hostsOf,
   keysOf,
   limitsOf,
@@ -30,7 +29,7 @@ import {
   tellUnless,
 } from './organisation-options.ts'
 import { findSecretBox } from './server.ts'
-import { print } from './terminal.ts'
+import { print, readHidden } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
 const HOST_TAKEN = 'that host is another organisation’s'
@@ -56,7 +55,7 @@ export async function add(control: Control, options: AddOptions): Promise<void> 
   if (!/^\d{9}$/.test(rsin)) throw new UsageError('--rsin has nine digits')
   const schema = options.schema ?? `org_${rsin}`
   if (!new RegExp(SCHEMA_NAME).test(schema)) throw new UsageError('--schema has lower-case letters, digits and _')
-  const databaseUrl = addressWithoutSchema('--database-url', options.databaseUrl ?? withoutSchema(control.url))
+  const databaseUrl = await givenAddress('--database-url', options.databaseUrl, withoutSchema(control.url))
   const [begun] = await readOrganisations(control.database, control.box, rsin)
   if (begun && begun.state !== 'adding') throw new UsageError('there is an organisation with that RSIN')
   if (begun && (begun.server !== serverOf(databaseUrl) || begun.schema !== schema))
@@ -71,7 +70,9 @@ export async function add(control: Control, options: AddOptions): Promise<void> 
     databaseUrl,
     limits: limitsOf({}, options.limit),
     settings: settingsOf({}, options.setting),
-    ...(existing || from ? keysOf(await text(process.stdin)) : { dataKeys: begun?.dataKeys ?? newKey() }),
+    ...(existing || from
+      ? keysOf(await readHidden('Its keys, and an empty line: ', { lines: true }))
+      : { dataKeys: begun?.dataKeys ?? newKey() }),
   }
   const config = configOf(process.env, asOrganisation(given)) // its settings are right, before anything is made
   await requireApart(control, given, config)

@@ -8,6 +8,7 @@ import { OrganisationRefused } from '../organisations/refused.ts'
 import { type Changed, changeOrganisations, serverOf, updateOrganisation } from '../organisations/registry.ts'
 import { type Control, organisationOf, requireWhole } from './control.ts'
 import { ACTOR, addressWithoutSchema, type Shown, tellUnless } from './organisation-options.ts'
+import { readDatabaseUrl } from './other-database.ts'
 import { print } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
@@ -19,14 +20,14 @@ export async function move(
   rsin: string,
   options: Shown & { to: string; sourceUrl?: string },
 ): Promise<void> {
-  if (!/^postgres(ql)?:\/\//.test(options.to)) throw new UsageError('--to begins with postgres:// or postgresql://')
-  addressWithoutSchema('--to', options.to)
+  const to = addressWithoutSchema('--to', await readDatabaseUrl('--to', options.to))
+  const sourceUrl = options.sourceUrl && (await readDatabaseUrl('--source-url', options.sourceUrl))
   const found = await organisationOf(control, rsin)
   requireWhole(found)
   const tell = tellUnless(options)
   const hasMoved = await endKilledMove(control, found, tell)
   const before = found.move ? await organisationOf(control, rsin) : found
-  if (before.server === serverOf(options.to)) {
+  if (before.server === serverOf(to)) {
     if (!hasMoved) throw new UsageError(`${before.name} is there already`)
     return print(options, { hasMoved }, 'It has moved: the move that was killed is ended.')
   }
@@ -34,8 +35,8 @@ export async function move(
     throw new UsageError(`${before.name} is ${before.state}: only one that is active moves`)
   const hasFeed = configOf(process.env, before).feedDays > 0
   const moved = await moveOrganisation({
-    ...stepsOf(control, before, options.to, tell),
-    sourceUrl: options.sourceUrl,
+    ...stepsOf(control, before, to, tell),
+    sourceUrl,
     make: (url) => makeOrganisation(url, { hasFeed, rsin }),
   })
   print(

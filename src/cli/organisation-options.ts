@@ -4,6 +4,7 @@ import { AddressFault } from '../database/address.ts'
 import { namesSchema } from '../database/schema.ts'
 import { KEY_BYTES, SECRET_KEY } from '../lib/key-ring.ts'
 import { LIMITS, type Limits } from '../organisations/organisation.ts'
+import { readDatabaseUrl } from './other-database.ts'
 import { UsageError } from './usage.ts'
 
 /** Who changes organisations by a command, as the registry records it. */
@@ -44,6 +45,11 @@ export function addressWithoutSchema(given: string, url: string): string {
     throw error instanceof AddressFault ? new UsageError(`${given} ${error.message}`) : error
   }
   throw new UsageError(`${given} names a search_path: leave it out, an organisation has its schema by itself`)
+}
+
+/** That of an option, with the password that goes with it; or what counts without it. @throws UsageError */
+export async function givenAddress(option: string, given: string | undefined, otherwise: string): Promise<string> {
+  return addressWithoutSchema(option, given === undefined ? otherwise : await readDatabaseUrl(option, given))
 }
 
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/

@@ -14,18 +14,18 @@ import { SourceUnavailable } from '../overnemen/source.ts'
 import { nameOf } from '../overnemen/takeover.ts'
 import { openLog } from '../telemetry/log.ts'
 import { changeDatabase, databaseBox } from './database.ts'
-import { readMoment, readNumber } from './options.ts'
+import { formerly, readMoment, readNumber } from './options.ts'
 import { readSecret } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
 type Options = {
-  naar: string
-  vanaf: string
-  bron?: string
+  to: string
+  since: string
+  source?: string
   client: string
-  tempo?: string
-  proef: boolean
-  rapport?: string
+  rate?: string
+  dryRun: boolean
+  report?: string
   json: boolean
 }
 type Switched = { id: number; source: string; switched_at: string | null; switch_snapshot: string | null }
@@ -38,38 +38,46 @@ export type Shared = {
 }
 
 export function addPlayback(overnemen: Command, shared: Shared): void {
-  overnemen
+  const back = overnemen
     .command('terugspelen')
     .description(
       'the way back: plays what changed here since the switch to the APIs of the old installation; run it again to go on',
     )
-    .requiredOption('--naar <url>', 'its address, before /zaken/api/v1')
-    .option('--vanaf <moment>', 'omschakeling, or a moment (2026-01-31T12:00:00Z)', 'omschakeling')
+    .requiredOption('--to <url>', 'its address, before /zaken/api/v1')
+    .option('--since <moment>', 'switch, or a moment (2026-01-31T12:00:00Z)', 'switch')
     .option(
-      '--bron <source>',
+      '--source <source>',
       'which takeover, as `overnemen status` shows it; without it the only one that was switched',
     )
     .requiredOption('--client <id>', 'client id there, with heeftAlleAutorisaties')
     .requiredOption('--secret-stdin', 'read the secret of that client from standard input')
-    .option('--tempo <n>', 'at most so many requests a second')
-    .option('--proef', 'dry run: nothing is changed there, and nothing is kept here', false)
-    .option('--rapport <file>', 'write what did not go back, and what stands elsewhere there, to this CSV file')
+    .option('--rate <n>', 'at most so many requests a second')
+    .option('--dry-run', 'dry run: nothing is changed there, and nothing is kept here', false)
+    .option('--report <file>', 'write what did not go back, and what stands elsewhere there, to this CSV file')
     .option('--json', 'print JSON', false)
+    .addHelpText(
+      'after',
+      '\nExample:\n  zaakstroom overnemen terugspelen --to https://oud.example.nl --client terug --secret-stdin --dry-run < terug.secret',
+    )
     .action((options: Options) => playBack(options, shared))
+  formerly(back, {
+    ...{ '--naar': '--to', '--vanaf': '--since', '--bron': '--source' },
+    ...{ '--tempo': '--rate', '--proef': '--dry-run', '--rapport': '--report' },
+  })
 }
 
 async function playBack(options: Options, { readUrl, stopSignal, waiting }: Shared): Promise<void> {
-  const { vanaf, proef: dry, client, rapport, json } = options
-  const url = readUrl(options.naar, ['http:', 'https:'], '--naar').replace(/\/+$/, '')
-  const tempo = options.tempo === undefined ? undefined : readNumber(options.tempo, '--tempo', 1, 1_000_000)
-  const moment = vanaf === 'omschakeling' ? undefined : readMoment(vanaf, '--vanaf').toISOString()
+  const { since, dryRun: dry, client, report, json } = options
+  const url = readUrl(options.to, ['http:', 'https:'], '--to').replace(/\/+$/, '')
+  const tempo = options.rate === undefined ? undefined : readNumber(options.rate, '--rate', 1, 1_000_000)
+  const moment = ['switch', 'omschakeling'].includes(since) ? undefined : readMoment(since, '--since').toISOString()
   const secret = await readSecret()
   const stopped = stopSignal()
   await changeDatabase(async (database, config) => {
     await databaseBox(database, config)
     const base = ownAddress(config)
-    if (url === base) throw new UsageError('--naar is the address of this installation itself')
-    const takeover = await findSwitched(database, options.bron)
+    if (url === base) throw new UsageError('--to is the address of this installation itself')
+    const takeover = await findSwitched(database, options.source)
     const target = openTarget({ url, clientId: client, secret, tempo })
     const connection = await database.sql.reserve()
     try {
@@ -90,10 +98,10 @@ async function playBack(options: Options, { readUrl, stopSignal, waiting }: Shar
         if (!stopped.aborted) throw error
         process.exitCode = 1
       } finally {
-        if (rapport) await pipeline(playbackCsv(journal), createWriteStream(rapport, { mode: 0o600 }))
+        if (report) await pipeline(playbackCsv(journal), createWriteStream(report, { mode: 0o600 }))
       }
       const counts = await journal.counts()
-      if (json) console.log(JSON.stringify({ since: moment ?? 'omschakeling', counts, never: NEVER }))
+      if (json) console.log(JSON.stringify({ since: moment ?? 'switch', counts, never: NEVER }))
       else
         console.log(
           [
@@ -120,7 +128,7 @@ async function requireThere(target: ReturnType<typeof openTarget>, known: string
     throw new UsageError(reasonOf(`SourceUnavailable ${error.code}`, 'en'))
   })
   if (status === 403) throw new UsageError('the client may not read cases there: give it heeftAlleAutorisaties')
-  if (status !== 200) throw new UsageError(`there are no cases at --naar: it answers with status ${status}`)
+  if (status !== 200) throw new UsageError(`there are no cases at --to: it answers with status ${status}`)
 }
 
 async function findSwitched({ sql }: Pick<Database, 'sql'>, source: string | undefined): Promise<Switched> {
@@ -129,7 +137,7 @@ async function findSwitched({ sql }: Pick<Database, 'sql'>, source: string | und
     select id, source, switched_at, switch_snapshot from takeover
     where status = 'omgeschakeld' and not trial and (${name ?? null}::text is null or source = ${name ?? ''} or uuid::text = ${name ?? ''})
     order by id desc limit 2`
-  if (found.length > 1) throw new UsageError('more than one takeover was switched: name one with --bron')
+  if (found.length > 1) throw new UsageError('more than one takeover was switched: name one with --source')
   const [switched] = found
   if (!switched) throw new UsageError('no takeover was switched: until then nothing has to go back')
   return switched

@@ -31,7 +31,13 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   copy: () => import('./commands/copy.ts'),
   history: () => import('./commands/history.ts'),
   selectielijst: () => import('./commands/selectielijst.ts'),
+  completion: () => import('./commands/completion.ts'),
 }
+
+/** What a command ends with. */
+export const EXIT_CODES = `Exit codes: 0 done, 1 failed or not complete, 64 wrong usage, 65 the service refuses what it was sent, 69 the database, the service or
+the store is not available, 74 what was made could not be written, 75 busy with another: try later, 77 the client may not do it, 78 wrong
+configuration, 130 and 143 ended by a signal.`
 
 /** Does what the command line of this process asks. What went wrong is told and becomes the exit code. */
 export async function runProgram(): Promise<void> {
@@ -45,7 +51,7 @@ export async function runProgram(): Promise<void> {
   try {
     const asked = process.argv[2] ?? ''
     const command = COMMANDS[asked]
-    if (command) (await command()).addTo(program)
+    if (command && asked !== 'completion') (await command()).addTo(program)
     else if (asked !== '--version' && asked !== '-V') await addAll(program)
     await program.parseAsync()
   } catch (error) {
@@ -85,7 +91,7 @@ Examples:
 Settings, from the environment:
 ${describeSettings()}
 
-Exit codes: 0 done, 1 failed, 64 wrong usage, 69 database not available, 74 what was made could not be written, 78 wrong configuration.`,
+${EXIT_CODES}`,
   )
 }
 

@@ -18,6 +18,7 @@ import { ownAddress, uuidOf } from '../http/links.ts'
 import { SETS } from '../notificaties/backoff.ts'
 import { followService, NotificationSettings, saveSettings } from '../notificaties/settings.ts'
 import { RemoteServiceInput, saveService } from '../services/register.ts'
+import { planning } from './plan.ts'
 
 const Applicatie = Type.Object({
   ...ApplicatieInput.properties,
@@ -123,8 +124,14 @@ function fillIn(value: unknown, env: NodeJS.ProcessEnv, missing: string[]): unkn
  * Makes what the file says so, all of it or nothing.
  * @throws SetupError
  */
-export async function applySetup(database: Database, box: SecretBox, config: Config, setup: Setup): Promise<Applied> {
-  const mutate = mutator(database, { announces: () => !config.notificationsDisabled })
+export async function applySetup(
+  database: Database,
+  box: SecretBox,
+  config: Config,
+  setup: Setup,
+  options: { dryRun?: boolean } = {},
+): Promise<Applied> {
+  const mutate = planning(options, mutator(database, { announces: () => !config.notificationsDisabled }))
   return mutate(systemActor('setup', ownAddress(config)), async (m) => {
     m.unrecorded('nothing may be different')
     const applied: Applied = { services: [], notifications: false, tokenIssuers: [], applicaties: [] }

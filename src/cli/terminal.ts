@@ -1,6 +1,7 @@
 // What subcommands read from standard input and write to standard output.
 import { fstatSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { UsageError } from './usage.ts'
 
@@ -69,11 +70,78 @@ function goesNowhere(): boolean {
   return out.isCharacterDevice() && out.rdev === statSync('/dev/null').rdev
 }
 
-/** The secret on standard input, without the newline that ends it. @throws UsageError when there is none */
-export async function readSecret(): Promise<string> {
-  const secret = (await text(process.stdin)).replace(/\r?\n$/, '')
+/**
+ * Asks before what cannot be undone; `--yes` has answered already.
+ * @throws UsageError when the answer is another than yes, or nobody is there to be asked
+ */
+export async function confirm({ yes }: { yes?: boolean }, what: string): Promise<void> {
+  if (yes) return
+  if (!process.stdin.isTTY) throw new UsageError(`${what} This cannot be undone: give --yes. Nothing was changed`)
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const answer = await lines.question(`${what} This cannot be undone. Type yes to go on: `)
+    if (answer.trim().toLowerCase() !== 'yes') throw new UsageError('nothing was changed')
+  } finally {
+    lines.close()
+  }
+}
+
+/**
+ * The secret on standard input, without the newline that ends it. At a terminal it is asked for, and not shown.
+ * @throws UsageError when there is none
+ */
+export async function readSecret(question = 'The secret: '): Promise<string> {
+  const secret = (await readHidden(question)).replace(/\r?\n$/, '')
   if (secret === '') throw new UsageError('the secret on standard input is empty')
   return secret
+}
+
+const read = new WeakSet<object>()
+
+/**
+ * What is on standard input; at a terminal what is typed there until the end of its line, or the first empty one of several, which is
+ * not shown.
+ * @throws UsageError when it was read for something else already
+ */
+export async function readHidden(question: string, { lines = false }: { lines?: boolean } = {}): Promise<string> {
+  const { stdin, stderr } = process
+  if (read.has(stdin)) throw new UsageError('standard input is asked for two things: give one of them another way')
+  read.add(stdin)
+  if (!stdin.isTTY) return text(stdin)
+  stderr.write(question)
+  stdin.setRawMode(true)
+  try {
+    let typed = ''
+    for await (const chunk of stdin.setEncoding('utf8'))
+      for (const key of String(chunk)) {
+        if (key === '\u0003') throw new Interrupted()
+        if (key === '\u007f' || key === '\b') typed = typed.slice(0, -1)
+        else if (key !== '\r' && key !== '\n' && key !== '\u0004') typed += key
+        else if (!lines || key === '\u0004' || typed === '' || typed.endsWith('\n')) return typed
+        else typed += '\n'
+      }
+    return typed
+  } finally {
+    stdin.setRawMode(false)
+    stdin.pause()
+    stderr.write('\n')
+  }
+}
+
+/** Ctrl-C where a terminal does not make a signal of it. */
+export class Interrupted extends Error {}
+
+/** Writes a file that is not there yet. @throws UsageError for one that is */
+export async function writeNew(file: string, bytes: Uint8Array): Promise<void> {
+  await writeFile(file, bytes, { flag: 'wx', flush: true }).catch(refuseExisting(file))
+}
+
+/** @throws UsageError for a file that is there already */
+export function refuseExisting(file: string): (error: unknown) => never {
+  return (error) => {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+    throw new UsageError(`${file} is there already: it is not written over`)
+  }
 }
 
 /** @throws UsageError for a file that is not there */

@@ -38,6 +38,16 @@ export async function requireKeys(sql: postgres.Sql, { ring }: SecretBox): Promi
   if (unknown.length > 0) await requireKeys(sql, { ring } as SecretBox) // another process may have been first
 }
 
+/** What `requireKeys` asks, of a database into which nothing is written. @throws WrongKey */
+export async function requireKnownKeys(sql: postgres.Sql, { ring }: SecretBox): Promise<void> {
+  const rows = await sql<{ id: string; sealed: Buffer }[]>`
+    select id, sealed from data_key where used_at is not null and retired_at is null`
+  const wrong = rows.find(({ id, sealed }) => ring.ids.includes(id) && !opens(ring, id, sealed))
+  if (wrong) throw new WrongKey(nameOf(wrong.id))
+  if (rows.length > 0 && !rows.some(({ id }) => ring.ids.includes(id)))
+    throw new WrongKey(ring.ids.map(nameOf).join(' and '))
+}
+
 /** Whether this database was written with this key, which it is not told of. */
 export async function isKnownKey(sql: postgres.Sql, ring: KeyRing): Promise<boolean> {
   const [table] = await sql<{ present: boolean }[]>`select to_regclass('data_key') is not null as present`

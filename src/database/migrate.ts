@@ -185,17 +185,32 @@ export async function requireKnownSchema(
   sql: postgres.Sql,
   { directory = DIRECTORY, version }: Pick<Options, 'directory' | 'version'> = {},
 ): Promise<string[]> {
+  const { newer, missing } = await compareSchema(sql, directory, version)
+  if (missing.length > 0)
+    throw new SchemaMissing(`the database misses ${missing.join(', ')}: run \`zaakstroom migrate\``)
+  return newer
+}
+
+/** The files that `migrate` would apply. @throws SchemaError as it would */
+export async function missingMigrations(
+  sql: postgres.Sql,
+  { directory = DIRECTORY, version }: Pick<Options, 'directory' | 'version'> = {},
+): Promise<string[]> {
+  const { newer, missing } = await compareSchema(sql, directory, version)
+  return newer.length > 0 ? [] : missing
+}
+
+/** Those of the registry. @throws SchemaError */
+export const missingControlMigrations = (sql: postgres.Sql): Promise<string[]> =>
+  missingMigrations(sql, { directory: CONTROL })
+
+async function compareSchema(sql: postgres.Sql, directory: string, version: string | undefined) {
   const files = await readMigrations(directory)
   const [table] = await sql<{ name: string }[]>`select to_regclass('migration') as name`
   const known: Map<string, Applied> = table?.name ? await appliedMigrations(sql) : new Map()
   const newer = await refuseOthers(sql, files, known, version)
-  const missing = files.filter(({ name }) => !known.has(name))
-  if (missing.length > 0) {
-    throw new SchemaMissing(
-      `the database misses ${missing.map(({ name }) => name).join(', ')}: run \`zaakstroom migrate\``,
-    )
-  }
-  return newer
+  const missing = files.flatMap(({ name }) => (known.has(name) ? [] : name))
+  return { newer, missing }
 }
 
 /** The name of the last file that this program has. */

@@ -9,7 +9,7 @@ import type { Store } from '../documenten/storage/index.ts'
 import { s3Store } from '../documenten/storage/s3.ts'
 import { type Contents, SourceUnavailable, UnreadableContents } from './source.ts'
 
-/** What was given for `--bestanden` cannot be read with the present settings. */
+/** What was given for `--files` cannot be read with the present settings. */
 export class NoContents extends Error {
   override name = 'NoContents'
 }

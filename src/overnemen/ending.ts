@@ -289,7 +289,7 @@ async function addressFindings(sql: Sql, { id, round }: Takeover): Promise<Findi
       field: place,
       text: confirmed
         ? `Komt ${count} keer voor, en wordt het adres van hier.`
-        : `Komt ${count} keer voor, en blijft staan. Is het een oud adres van de bron, geef het dan mee: --oude-url https://${address}`,
+        : `Komt ${count} keer voor, en blijft staan. Is het een oud adres van de bron, geef het dan mee: --old-url https://${address}`,
     })),
   )
 }

@@ -2,7 +2,7 @@
 
 export const REMEDIES = {
   'adres-oud': 'niets',
-  'adres-onbevestigd': 'geef het adres mee met --oude-url als het van de bron is; anders niets',
+  'adres-onbevestigd': 'geef het adres mee met --old-url als het van de bron is; anders niets',
   'nummer-per-jaar': 'niets, of kies een andere manier bij Instellingen',
   'waarde-anders': 'niets',
   'identificatie-dubbel': 'mag zo blijven',
@@ -34,7 +34,7 @@ export const REMEDIES = {
   'zonder-versie': 'laat de bron nakijken',
   'bron-fout': 'laat de bron nakijken; de volgende ronde vraagt het opnieuw',
   hoofdobject: 'laat de bron nakijken',
-  'telling-anders': 'draai een ronde met --alles; blijft het staan, laat dan de bron nakijken',
+  'telling-anders': 'draai een ronde met --everything; blijft het staan, laat dan de bron nakijken',
   'eigen-werk': 'kies welke van de twee blijft; geef in de bron of hier het object een ander nummer en een andere uuid',
   'botst-uuid': 'kies welke van de twee blijft',
   'botst-nummer': 'mag zo blijven, of geef een van beide een ander nummer',

@@ -238,6 +238,21 @@ export async function stopRound({ sql }: Pick<Database, 'sql'>, step: number): P
     where s.id = ${step} and o.id = s.takeover_id and o.round = s.round and o.status = 'loopt'`
 }
 
+/** Stops its round: workers end the portion that they are at, and find no more. It goes on when it is begun again. */
+export async function stopTakeover({ sql }: Pick<Database, 'sql'>, { id, round }: Takeover): Promise<void> {
+  await sql`update takeover set status = 'gestopt' where id = ${id} and round = ${round} and status = 'loopt'`
+}
+
+/** Ends a dry run before its end: nothing of it is kept. */
+export async function endDryRun({ sql }: Pick<Database, 'sql'>, takeover: Takeover): Promise<void> {
+  await sql.begin(async (trx) => {
+    // Whoever is at a portion ends it first.
+    await trx`select from takeover where id = ${takeover.id} and trial for update`
+    await dropShadow(trx, takeover)
+    await trx`delete from takeover where id = ${takeover.id} and trial`
+  })
+}
+
 /** Reads a takeover as it is now, without a lock. */
 export async function findTakeover(database: Database, id: number): Promise<Takeover | undefined> {
   const [row] = await database.sql<Takeover[]>`select * from takeover where id = ${id}`

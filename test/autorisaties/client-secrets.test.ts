@@ -91,9 +91,9 @@ t.test('secrets', async (t) => {
     const listed = JSON.parse((await run('list', '--json')).stdout)
     t.equal(listed.find((one: { clientId: string }) => one.clientId === id).geheimen.length, 2)
     t.notOk(JSON.stringify(listed).includes(secret))
-    t.match((await run('revoke', '--id', id, '--old')).stdout, 'lost 1 secret')
+    t.match((await run('revoke', '--id', id, '--old', '--yes')).stdout, 'lost 1 secret')
     t.ok(await becomes(test, id, SECRET, 403))
-    await run('revoke', '--id', id)
+    await run('revoke', '--id', id, '--yes')
     t.ok(await becomes(test, id, secret, 403))
     await t.rejects(run('rotate', '--id', 'niemand'), { code: 64, stderr: /there is no client niemand/ })
     const short = promisify(execFile)(process.execPath, [main, 'client', 'rotate', '--id', id, '--secret-stdin'], {

@@ -155,7 +155,7 @@ t.test('start needs nothing, and commands work beside it', async (t) => {
 
   t.match(
     await run(['migrate', '--json'], env),
-    { code: 0, stdout: '{"applied":[],"blankTexts":[]}\n' },
+    { code: 0, stdout: '{"dryRun":false,"applied":[],"blankTexts":[]}\n' },
     'and commands work without it',
   )
   t.ok((await readdir(env.DATA_DIR)).includes('secret-key'))

@@ -1,128 +1,173 @@
-// Slow: it starts the program twice for each of some sixty commands.
+// In a process of its own: commands run in it, with its environment, directory and output.
 //
 // Every command of the program's own tree, in situations in which it cannot do its work: it says so, ends with the exit code for
-// it, and has made nothing.
-import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Command } from 'commander'
+// it, and has made nothing. What needs a process of its own for each command is in every-command-started.test.ts.
 import t, { type Test } from 'tap'
-import { addCommands } from '../../src/cli/program.ts'
 import { openDatabase } from '../../src/database/database.ts'
-import { programEnv } from '../program-env.ts'
-import { emptyDatabase } from '../setup.ts'
+import { newestMigration } from '../../src/database/migrate.ts'
+import { expected } from '../../src/database/rows.ts'
+import { testApp } from '../app.ts'
+import { emptyDatabase, testDatabase } from '../setup.ts'
+import { everyLeaf, type Leaf } from './every-leaf.ts'
+import { type Outcome, runHere } from './in-process.ts'
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const KEY = 'the key of this database, long enough'
+const INPUT = 'a secret that is long enough to be one\n'
 
-/** What an argument or option is given, by the name that its help has for it. */
-const GIVEN: Record<string, string> = {
-  uuid: '5e2f0c2c-4b50-4b7c-9b4e-7ab9c3d6b3a1',
-  rsin: '001234567',
-  role: 'viewer',
-  moment: '2026-03-02T08:00:00Z',
-  backend: 'filesystem',
-  'database url': 'postgres://u:p@127.0.0.1:1/x',
-  url: 'http://127.0.0.1:1/',
-  number: '1',
-  hours: '1',
-  file: new URL('every-command.test.ts', import.meta.url).pathname,
-  files: new URL('every-command.test.ts', import.meta.url).pathname,
-}
-/** Beside what is required. */
-const ALSO: Record<string, string[]> = {
-  'client key': ['--remove'],
-  'abonnement replay': ['--failed'],
-  'overnemen open-notificaties': ['--database', 'postgres://u:p@127.0.0.1:1/x'],
-  'notifications resend': ['--from', '2026-03-02T08:00:00Z'],
-  'organisation set': ['--name', 'x'],
-  'organisation remove': ['--confirm', '001234567'],
-}
-/** They run until they are stopped, or have a database of their own, or ask a server or a source before it. */
-const OTHER = new Set([
-  'start',
-  'api',
-  'worker',
-  'demo',
-  'copy',
-  'history',
-  'import prepare',
-  'import run',
-  'catalogus export',
-  'migrate',
-  'overnemen open-notificaties',
-  'overnemen rapport',
-  'overnemen zaakstroom',
-])
+/** They read a file that is given here wrong, or a choice, before they look for a database. */
+const FILE_FIRST = ['setup apply', 'catalogus import', 'selectielijst import']
+/** They need no key. */
+const KEYLESS = [/^account/, /^abonnement/, /^client (key|revoke|list)$/, /^migrate$/, /^notifications resend$/]
+const KEYLESS_MORE = [
+  /^overnemen (status|stop|rapport|omschakelen|terugweg)$/,
+  /^selectielijst/,
+  /^where$/,
+  /^keys add$/,
+]
+const MORE_KEYLESS = [/^catalogus export$/, /^storage/]
+const isKeyless = ({ name }: Leaf) => [...KEYLESS, ...KEYLESS_MORE, ...MORE_KEYLESS].some((one) => one.test(name))
 
-type Leaf = { name: string; args: string[] }
+const leaves = (await everyLeaf()).filter(
+  ({ name }) => !['start', 'api', 'worker', 'demo', 'copy', 'history'].includes(name),
+)
+const onDatabase = leaves.filter(({ name }) => !/^(completion|import prepare|organisation )/.test(name))
+/** Those that ask a source or a server before the database, and say what is wrong with that. */
+const isElsewhere = ({ name }: Leaf) => /^overnemen (open-notificaties|zaakstroom)$/.test(name)
 
-/** All commands that do something, with what each requires. */
-function leavesOf(command: Command, path: string[] = []): Leaf[] {
-  if (command.commands.length > 0) return command.commands.flatMap((one) => leavesOf(one, [...path, one.name()]))
-  const name = path.join(' ')
-  const given = (what: string) => GIVEN[what.replace(/^[<[]|(\.\.\.)?[>\]]$/g, '')] ?? 'x'
-  const args = command.registeredArguments.filter(({ required }) => required).map((one) => given(one.name()))
-  const options = command.options
-    .filter(({ mandatory }) => mandatory)
-    .flatMap(({ long, flags }) => [
-      long ?? '',
-      ...(flags.match(/<.+>/) ?? []).map((what) => given(long === '--database' ? 'database url' : what)),
-    ])
-  return [{ name, args: [...path, ...args, ...options, ...(ALSO[name] ?? [])] }]
-}
-
-function run(args: string[], cwd: string, env: Record<string, string>) {
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const options = { env: programEnv(env), cwd, timeout: 60_000 }
-    const child = execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr }),
-    )
-    child.stdin?.end('a secret that is long enough to be one\n')
-  })
-}
-
-/** Runs each command in a directory of its own, two at a time, and looks at what it made there. */
 async function each(
   t: Test,
+  all: Leaf[],
   env: Record<string, string>,
-  judge: (leaf: Leaf, outcome: Awaited<ReturnType<typeof run>>) => void,
+  judge: (leaf: Leaf, outcome: Outcome) => unknown,
 ) {
-  const program = new Command('zaakstroom')
-  await addCommands(program)
-  const leaves = leavesOf(program).filter(({ name }) => !OTHER.has(name))
-  t.ok(leaves.length > 50, `${leaves.length} commands`)
-  const take = async () => {
-    for (let leaf = leaves.pop(); leaf; leaf = leaves.pop()) {
-      const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-every-'))
-      judge(leaf, await run(leaf.args, directory, env))
-      t.strictSame(await readdir(directory), [], `${leaf.name} made nothing`)
-      await rm(directory, { recursive: true })
-    }
+  for (const leaf of all) {
+    const outcome = await runHere(leaf.args, { DATABASE_CONNECT_SECONDS: '1', ...env }, INPUT)
+    t.strictSame(outcome.made, [], `${leaf.name} made nothing`)
+    t.notMatch(outcome.stderr, /relation .* does not exist|at .*\.ts:\d/, leaf.name)
+    judge(leaf, outcome)
   }
-  await Promise.all([take(), take()])
 }
 
 t.setTimeout(0)
-t.test('without a database every command ends with 78 and makes none', async (t) => {
-  await each(t, { SECRET_KEY: KEY }, ({ name }, { code, stdout, stderr }) => {
-    // These read their file, or a choice, before they look for a database.
-    const isFirst = ['setup apply', 'catalogus import', 'selectielijst import'].includes(name)
-    t.match({ code, stdout }, isFirst ? {} : name === 'where' ? { code: 78 } : { code: 78, stdout: '' }, name)
-    t.match(stderr, isFirst ? /./ : /is required/, name)
+t.ok(onDatabase.length > 45, `${onDatabase.length} commands on a database`)
+
+t.test('without a database: 78, and none is made', async (t) => {
+  await each(
+    t,
+    leaves.filter((one) => one.name !== 'completion' && one.name !== 'import prepare'),
+    { SECRET_KEY: KEY },
+    (leaf, { code, stdout, stderr }) => {
+      if (FILE_FIRST.includes(leaf.name) || isElsewhere(leaf)) return t.not(code, 0, leaf.name)
+      t.equal(code, 78, `${leaf.name}: ${stderr}`)
+      if (leaf.name !== 'where') t.equal(stdout, '', leaf.name)
+      t.match(stderr, /is required/, leaf.name)
+    },
+  )
+})
+
+t.test('a foreign, an older and a newer database: 78, and what to do', async (t) => {
+  const foreign = await emptyDatabase(t)
+  const older = await testDatabase(t)
+  const newer = await testDatabase(t)
+  for (const [url, work] of [
+    [older.url, 'delete from migration where name = $1'],
+    [newer.url, "insert into migration (name, checksum, works_from) select '9999-' || $1, 'x', '99.0.0'"],
+  ] as const) {
+    const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
+    await sql.unsafe(work, [await newestMigration()])
+    await close()
+  }
+  for (const [what, { url }, pattern] of [
+    ['foreign', foreign, /run `zaakstroom migrate`/],
+    ['older', older, /run `zaakstroom migrate`/],
+    ['newer', newer, /with which this version cannot work: it is newer/],
+  ] as const)
+    await each(
+      t,
+      onDatabase.filter(({ name }) => name !== 'migrate'),
+      { DATABASE_URL: url, SECRET_KEY: KEY },
+      (leaf, { code, stderr }) => {
+        if (FILE_FIRST.includes(leaf.name) || isElsewhere(leaf)) return t.not(code, 0, leaf.name)
+        t.equal(code, 78, `${leaf.name} on one that is ${what}: ${stderr}`)
+        t.match(stderr, pattern, leaf.name)
+      },
+    )
+  const { sql, close } = openDatabase(foreign.url, { max: 1, name: 'test' })
+  t.strictSame([...(await sql`select from pg_namespace where nspname like 'zaakstroom%'`)], [])
+  await close()
+})
+
+t.test('a misspelt address, or a server that is not there: 78 and 69', async (t) => {
+  const { url } = await emptyDatabase(t)
+  const misspelt = new URL(url)
+  misspelt.pathname = '/nergens'
+  for (const [address, code, pattern] of [
+    [misspelt.href, 78, /"nergens" does not exist/],
+    ['postgres://u:p@127.0.0.1:1/x', 69, /cannot be reached|not reachable|connect/],
+    ['postgrs://u:p@127.0.0.1/x', 78, /DATABASE_URL/],
+  ] as const)
+    await each(t, onDatabase, { DATABASE_URL: address, SECRET_KEY: KEY }, (leaf, outcome) => {
+      if (FILE_FIRST.includes(leaf.name) || isElsewhere(leaf)) return t.not(outcome.code, 0, leaf.name)
+      t.equal(outcome.code, code, `${leaf.name} at ${address}: ${outcome.stderr}`)
+      t.match(outcome.stderr, pattern, leaf.name)
+    })
+})
+
+t.test('without a key, and with another: 78, and no key is made', async (t) => {
+  const { databaseUrl, database, config } = await testApp(t)
+  const keys = async () => [...(await database.sql`select id, sealed from data_key`)]
+  const rights = { DATABASE_URL: databaseUrl, SECRET_KEY: expected(config.secretKey) }
+  t.equal((await runHere(['keys', 'list'], rights)).code, 0, 'it is registered')
+  const before = await keys()
+  const asking = onDatabase.filter((leaf) => !isKeyless(leaf) && !FILE_FIRST.includes(leaf.name) && !isElsewhere(leaf))
+  t.ok(asking.length > 12, `${asking.length} commands need a key`)
+  for (const [env, pattern] of [
+    [{}, /SECRET_KEY is required/],
+    [{ SECRET_KEY: 'another key, which is long enough too' }, /is not the key/],
+  ] as const)
+    await each(
+      t,
+      asking,
+      { DATABASE_URL: databaseUrl, TOKEN_ENDPOINT: 'ES256', PUBLIC_URL: 'https://zaken.example.nl', ...env },
+      (leaf, { code, stdout, stderr }) => {
+        t.match({ code, stdout }, { code: 78, stdout: '' }, `${leaf.name}: ${stderr}`)
+        t.match(stderr, pattern, leaf.name)
+      },
+    )
+  t.strictSame(await keys(), before)
+})
+
+t.test('a read-only database: what only looks looks, all else is 69 and says what it is', async (t) => {
+  const { databaseUrl, database, config } = await testApp(t)
+  const env = { DATABASE_URL: databaseUrl, SECRET_KEY: expected(config.secretKey) }
+  await runHere(['keys', 'list'], env)
+  await database.sql.unsafe(
+    `alter database ${new URL(databaseUrl).pathname.slice(1)} set default_transaction_read_only = on`,
+  )
+  await each(t, onDatabase, env, ({ name }, { code, stderr }) => {
+    t.notMatch(stderr, /the database cannot be reached/, name)
+    if (code !== 0 && code !== 64 && code !== 65 && code !== 1)
+      t.ok([69, 78].includes(code), `${name}: ${code} ${stderr}`)
+    if (code === 69 && !/^(import |anonymise)/.test(name) && !/marker|store|storage/.test(stderr))
+      t.match(stderr, /read-only/, name)
   })
 })
 
-t.test('on a foreign database every command ends with 78, names `migrate`, and makes no table', async (t) => {
-  const { url } = await emptyDatabase(t)
-  const { sql, close } = openDatabase(url, { max: 1, name: 'test' })
-  t.teardown(close)
-  await each(t, { DATABASE_URL: url, SECRET_KEY: KEY }, ({ name }, { code, stderr }) => {
-    if (['setup apply', 'catalogus import', 'selectielijst import'].includes(name)) return
-    t.equal(code, 78, name)
-    t.match(stderr, /run `zaakstroom migrate`|is required/, name)
-    t.notMatch(stderr, /relation .* does not exist/, name)
-  })
-  t.strictSame([...(await sql`select from pg_namespace where nspname like 'zaakstroom%'`)], [])
+t.test('what changes something says where, and what is done twice is done or refused in words', async (t) => {
+  const { databaseUrl, config } = await testApp(t)
+  const env = {
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY: expected(config.secretKey),
+    DOCUMENTEN_DIR: config.documentenDir,
+    TOKEN_ENDPOINT: 'ES256',
+    PUBLIC_URL: 'https://zaken.example.nl',
+  }
+  for (let time = 1; time <= 2; time++)
+    await each(t, onDatabase, env, ({ name }, { code, stderr }) => {
+      t.ok([0, 1, 64, 65, 69, 78].includes(code), `${name}, time ${time}: ${code} ${stderr}`)
+      if (code !== 0) t.match(stderr, /\w/, name)
+      const isMade =
+        /^(client (create|rotate|key)|account (create|reset-password|unlock)|keys reseal|selectielijst remove)$/
+      if (code === 0 && isMade.test(name)) t.match(stderr, /^zaakstroom: changes database /, name)
+    })
 })

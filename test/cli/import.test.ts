@@ -124,12 +124,12 @@ t.test('a directory becomes a CSV, and the CSV documents', { timeout: 300_000 },
   t.match(await run('watch', failed, ...as), { code: 1, stdout: /3 documents made, 1 rows refused/ })
   const report = await run('report', failed, ...as, '--rows', 'mislukt')
   t.equal(report.stdout.trim().split('\r\n').length, 2, 'the header and the row that failed')
-  t.match(await run('cancel', failed, ...as), { code: 64, stderr: /al gestopt/ })
+  t.match(await run('cancel', failed, ...as), { code: 65, stderr: /al gestopt/ })
   t.match(await run('delete', failed, ...as), { code: 0, stdout: /its documents stay/ })
   t.match(await run('report', failed, ...as), { code: 64, stderr: /Niet gevonden/ })
   await writeFile(out, 'x')
   t.match(await run('run', out, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`), {
-    code: 64,
+    code: 65,
     stderr: /ontbreken/,
   })
   t.match(
@@ -141,7 +141,7 @@ t.test('a directory becomes a CSV, and the CSV documents', { timeout: 300_000 },
   // With --wait the next one waits behind an open one, and is refused without.
   await writeFile(out, filled)
   const open = await app.call('POST', '/documenten/api/v1/import/create')
-  t.match(await run('run', out, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`), { code: 64 })
+  t.match(await run('run', out, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`), { code: 75 })
   const waits = await run('run', out, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`, '--wait')
   t.match(waits, { code: 0, stdout: /waits at place 1/ })
   t.equal((await app.call('DELETE', `${new URL(open.body.url).pathname}/delete`)).status, 204)

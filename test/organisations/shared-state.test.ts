@@ -63,6 +63,7 @@ const SHARED: Record<string, string> = {
   'src/catalogi/zaaktype/zaaktype-informatieobjecttypen.ts source': SOURCE,
   'src/cli/server.ts NEVER': 'a promise that is never kept',
   'src/cli/takeover-lines.ts told': 'of a command, which is for one organisation',
+  'src/cli/terminal.ts read': 'standard input of a command',
   'src/core/access.ts indexes': OBJECT,
   'src/database/address.ts tlsServers': 'whether a server speaks TLS, by its host and port',
   'src/database/database.ts waitingForConnection': METRIC(),

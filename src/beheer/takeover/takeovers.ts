@@ -102,6 +102,7 @@ export function registerTakeovers(app: FastifyInstance): void {
       isNoWeekend: forecast > WEEKEND_SECONDS,
       ...stepsToShow(steps),
       isStopped: row.status === 'gestopt',
+      hasFailed: steps.some(({ fault }) => fault !== null),
       faults: faults.map((fault) => ({
         ...fault,
         name: kindLabel(fault.kind),

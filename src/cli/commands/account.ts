@@ -77,6 +77,7 @@ export function addTo(program: Command): void {
     .option('--remove-totp', 'remove its one-time codes as well', false)
     .option(...OUT)
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom account reset-password --username j.jansen')
     .action(
       async (options: {
         username: string
@@ -105,6 +106,7 @@ export function addTo(program: Command): void {
     .description('end the wait of an account after wrong passwords or codes, wherever they were entered')
     .requiredOption('--username <name>', 'name to sign in with')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom account unlock --username j.jansen')
     .action(async (options: { username: string; json?: boolean }) => {
       await change(async (m) => {
         const found = await requireAccount(m.read, options.username)
@@ -172,6 +174,7 @@ export function addTo(program: Command): void {
     .command('list')
     .description('the accounts, with role and state')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom account list')
     .action(async (options: { json?: boolean }) => {
       const accounts = await withDatabase(({ db }) => listAccounts(db as unknown as ReadDb))
       const rows = accounts.map((one) => ({

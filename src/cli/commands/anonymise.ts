@@ -2,9 +2,13 @@
 import type { Command } from 'commander'
 import { type CopyReport, copyAnonymised } from '../../anonymise/copy.ts'
 import { CopyRefused } from '../../anonymise/refused.ts'
-import { openLog } from '../../telemetry/log.ts'
-import { readOwnConfig } from '../control.ts'
-import { findSecretBox, openServer } from '../server.ts'
+import { requireKnownKeys } from '../../core/key-register.ts'
+import { openDatabase } from '../../database/database.ts'
+import { refusalOf } from '../../database/reach.ts'
+import { isConnectionFault } from '../../jobs/pool.ts'
+import { withDatabase } from '../database.ts'
+import { ANOTHER_DATABASE, readDatabaseUrl } from '../other-database.ts'
+import { findSecretBox } from '../server.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -25,25 +29,39 @@ of messages, other services, imports and jobs are not in the copy. The report sa
 The source is read in one snapshot, and goes on. Nothing is written into it. A copy that was stopped has left its database
 empty: remove the directory of its files and begin again.
 
+${ANOTHER_DATABASE}
+
 Example:
   zaakstroom anonymise --to postgres://tester@test-db/zaken --files /srv/test-documents
   DATABASE_URL=postgres://tester@test-db/zaken SECRET_KEY=… DOCUMENTEN_DIR=/srv/test-documents zaakstroom api`,
     )
     .action(async (options: { to: string; files?: string; json?: boolean }) => {
-      const config = await readOwnConfig()
-      const server = await openServer(config, openLog('silent'))
-      try {
-        const { numbers } = await findSecretBox(config, false)
-        const report = await copyAnonymised({ url: server.url, numbers }, options.to, options.files, (table, rows) => {
+      const to = await readDatabaseUrl('--to', options.to)
+      const report = await withDatabase(async ({ url, sql }, config) => {
+        const box = await findSecretBox(config, false)
+        await requireKnownKeys(sql, box)
+        await requireReachable(to)
+        return copyAnonymised({ url, numbers: box.numbers }, to, options.files, (table, rows) => {
           if (rows > 0 && !options.json) console.error(`${table}: ${rows}`)
-        }).catch((error: unknown) => {
-          throw error instanceof CopyRefused ? new UsageError(error.message) : error
         })
-        print(options, report, textOf(report))
-      } finally {
-        await server.stop()
-      }
+      }).catch((error: unknown) => {
+        throw error instanceof CopyRefused ? new UsageError(error.message) : error
+      })
+      print(options, report, textOf(report))
     })
+}
+
+/** @throws UsageError when nobody answers there */
+async function requireReachable(to: string): Promise<void> {
+  const database = openDatabase(to, { max: 1, name: 'anonymise' })
+  try {
+    await database.sql`select`
+  } catch (error) {
+    const why = refusalOf(error) ?? (isConnectionFault(error) ? 'it cannot be reached' : undefined)
+    throw why === undefined ? error : new UsageError(`the database of --to: ${why}`)
+  } finally {
+    await database.close()
+  }
 }
 
 function textOf({ tables, leftOut, files }: CopyReport): string {

@@ -9,6 +9,7 @@ export function addTo(program: Command): void {
   program
     .command('api')
     .description('only the HTTP side (needs SECRET_KEY, and DATABASE_URL or CONTROL_DATABASE_URL)')
+    .addHelpText('after', '\nExample:\n  DATABASE_URL=postgres://… SECRET_KEY=… zaakstroom api')
     .action(() =>
       runUntilSignal('api', ['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
         const { databaseUrl, controlDatabaseUrl } = config

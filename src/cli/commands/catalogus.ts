@@ -1,6 +1,7 @@
 // catalogus: catalogues and zaaktypen as ZIP files.
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { exportCatalogus, exportZaaktype } from '../../catalogi/package/export.ts'
 import { importPackage } from '../../catalogi/package/import.ts'
@@ -13,8 +14,10 @@ import { ownAddress } from '../../http/links.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { openServices } from '../../services/services.ts'
 import { openLog } from '../../telemetry/log.ts'
-import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
-import { fileMissing, print } from '../terminal.ts'
+import { databaseBox, planned, withDatabase } from '../database.ts'
+import { DRY_RUN } from '../options.ts'
+import { planning } from '../plan.ts'
+import { fileMissing, print, writeNew } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
 const MOST_BYTES = 512 * 1024 * 1024 // a command bothers nobody else
@@ -24,7 +27,7 @@ export function addTo(program: Command): void {
   catalogus
     .command('export')
     .description('write a catalogue, or one version of a zaaktype with what belongs to it, to a ZIP file')
-    .argument('<file>', 'ZIP file to write')
+    .argument('<file>', 'ZIP file to write, which is not there yet; - is standard output')
     .option('--catalogus <uuid>', 'uuid of the catalogue')
     .option('--zaaktype <uuid>', 'uuid of the zaaktype')
     .option('--json', 'print JSON')
@@ -37,6 +40,8 @@ export function addTo(program: Command): void {
       if ((options.catalogus === undefined) === (options.zaaktype === undefined))
         throw new UsageError('give either --catalogus or --zaaktype')
       if (!isUuid(uuid)) throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
+      if (file === '-' && options.json)
+        throw new UsageError('with - standard output holds the ZIP file: leave out --json')
       const bytes = await withDatabase(async (database, config) => {
         const db = database.db as unknown as ReadDb
         const zip = await (options.catalogus ? exportCatalogus : exportZaaktype)(
@@ -47,7 +52,8 @@ export function addTo(program: Command): void {
         return zip && buffer(zip)
       })
       if (!bytes) throw new UsageError(`there is no ${options.catalogus ? 'catalogue' : 'zaaktype'} ${uuid}`)
-      await writeFile(file, bytes)
+      if (file === '-') return void (await pipeline([bytes], process.stdout, { end: false }))
+      await writeNew(file, bytes)
       print(options, { file, bytes: bytes.length }, `Wrote ${bytes.length} bytes to ${file}.`)
     })
   catalogus
@@ -60,7 +66,9 @@ export function addTo(program: Command): void {
     .option('--keep-uuids', 'keep the uuids of the file instead of making new ones', false)
     .option('--new-types', 'make informatieobjecttypen and besluittypen also where the catalogue has them', false)
     .option('--prefix <text>', 'put before the identificatie of every zaaktype, with an underscore')
+    .option(...DRY_RUN)
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom catalogus import typen.zip --dry-run')
     .action(
       async (
         file: string,
@@ -71,6 +79,7 @@ export function addTo(program: Command): void {
           keepUuids: boolean
           newTypes: boolean
           prefix?: string
+          dryRun?: boolean
           json?: boolean
         },
       ) => {
@@ -81,13 +90,13 @@ export function addTo(program: Command): void {
         if (options.catalogus !== undefined && !isUuid(options.catalogus))
           throw new UsageError('a uuid looks like 7c0f3a52-4d6e-4c6f-9a39-0b6f5a4f5f0e')
         const pack = await readPackage(await readFile(file).catch(fileMissing(file)), MOST_BYTES)
-        const imported = await changeDatabase(async (database, config) => {
+        const imported = await planned(options)(async (database, config) => {
           const log = openLog('silent')
           const services = openServices(database, await databaseBox(database, config), config, log)
           try {
             const selectielijst = await openSelectielijst(config, services, database.db as unknown as ReadDb)
             const actor = systemActor('catalogus import', ownAddress(config))
-            return await importPackage(mutator(database), actor, selectielijst, pack, {
+            return await importPackage(planning(options, mutator(database)), actor, selectielijst, pack, {
               keepUuids: options.keepUuids,
               newTypes: options.newTypes,
               ...(options.catalogus && { catalogusUuid: options.catalogus.toLowerCase() }),
@@ -107,7 +116,8 @@ export function addTo(program: Command): void {
           lines.push(
             `  ${resource} ${label}: ${field} ${short(given)} -> ${taken === null ? 'left out' : short(taken)}`,
           )
-        print(options, imported, ['Made, as concepts:', ...lines].join('\n'))
+        const done = options.dryRun ? 'Would be made, as concepts:' : 'Made, as concepts:'
+        print(options, { dryRun: options.dryRun === true, ...imported }, [done, ...lines].join('\n'))
       },
     )
 }

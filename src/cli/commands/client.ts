@@ -8,8 +8,8 @@ import { mutator } from '../../core/mutate.ts'
 import { generateSecret, isShort } from '../../core/secret-box.ts'
 import { ownAddress } from '../../http/links.ts'
 import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
-import { readNumber } from '../options.ts'
-import { deliverOnce, OUT, print, readSecret, tellFile } from '../terminal.ts'
+import { readNumber, YES } from '../options.ts'
+import { confirm, deliverOnce, OUT, print, readSecret, tellFile } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
 const SHORT_SECRET = 'Note: a secret of fewer than 32 characters is easy to guess.'
@@ -67,6 +67,7 @@ export function addTo(program: Command): void {
     .option('--secret-stdin', 'read the secret from standard input instead of making one')
     .option(...OUT)
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom client rotate --id portaal --grace-hours 48 --out portaal.secret')
     .action(
       async (options: { id: string; graceHours: string; secretStdin?: boolean; json?: boolean; out?: string }) => {
         const graceHours = readNumber(options.graceHours, '--grace-hours', 0, 8760, { whole: false })
@@ -92,8 +93,14 @@ export function addTo(program: Command): void {
     .description('take the secrets of a client away: its tokens are refused at once')
     .requiredOption('--id <id>', 'client id')
     .option('--old', 'only the older ones, after a rotation', false)
+    .option(...YES)
     .option('--json', 'print JSON')
-    .action(async (options: { id: string; old: boolean; json?: boolean }) => {
+    .addHelpText('after', '\nExample:\n  zaakstroom client revoke --id portaal')
+    .action(async (options: { id: string; old: boolean; yes?: boolean; json?: boolean }) => {
+      await confirm(
+        options,
+        `Client ${options.id} loses its ${options.old ? 'older secrets' : 'secrets, and is refused at once'}.`,
+      )
       const revoked = await changeDatabase((database, config) =>
         mutator(database)(systemActor('client revoke', ownAddress(config)), (m) =>
           revokeSecret(m, options.id, options.old ? 'oud' : 'alle'),
@@ -109,6 +116,10 @@ export function addTo(program: Command): void {
     .option('--jwks-url <url>', 'address of its set of keys')
     .option('--remove', 'take its keys away')
     .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  zaakstroom client key --id portaal --jwks-url https://portaal.example.nl/jwks.json',
+    )
     .action(
       async (options: { id: string; jwksStdin?: boolean; jwksUrl?: string; remove?: boolean; json?: boolean }) => {
         if ([options.jwksStdin, options.jwksUrl, options.remove].filter(Boolean).length !== 1)
@@ -129,6 +140,7 @@ export function addTo(program: Command): void {
     .command('list')
     .description('the clients, their rights and how many secrets they have')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom client list --json')
     .action(async (options: { json?: boolean }) => {
       const clients = await withDatabase((database) => listClients(database.db))
       const line = ({

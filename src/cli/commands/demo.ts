@@ -6,6 +6,7 @@ export function addTo(program: Command): void {
     .command('demo')
     .description('import 2,000 files into a throw-away service and check the outcome')
     .option('--keep', 'leave the service running and print a token and curl lines', false)
+    .addHelpText('after', '\nExample:\n  zaakstroom demo --keep')
     .action(async (options: { keep: boolean }) => {
       const { demo } = await import('../demo.ts') // here: --help does without
       const interrupted = new AbortController()

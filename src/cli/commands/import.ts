@@ -9,8 +9,10 @@ import type { Command } from 'commander'
 import { tokenFor } from '../../autorisaties/clients.ts'
 import { readConfig } from '../../config.ts'
 import { ownAddress } from '../../http/links.ts'
-import { databaseBox, withDatabase } from '../database.ts'
+import { isConnectionFault } from '../../jobs/pool.ts'
+import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
 import { LEFT_BEHIND, type Preparing, prepareFile as writePrepared } from '../import-file.ts'
+import { ServiceAway, serviceFault } from '../service-answers.ts'
 import { fileMissing, print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -87,6 +89,10 @@ export function addTo(program: Command): void {
   const onService = (name: string, argument?: string) => {
     const made = command
       .command(name)
+      .addHelpText(
+        'after',
+        `\nExample:\n  zaakstroom import ${name}${argument ? ' 5e2f0c2c-4b50-4b7c-9b4e-7ab9c3d6b3a1' : ''} --id archief`,
+      )
       .requiredOption('--id <id>', 'client id with all rights')
       .option('--api <url>', 'address of the service (default: PUBLIC_URL, or HOST and PORT)')
       .option('--json', 'print JSON')
@@ -108,18 +114,26 @@ export function addTo(program: Command): void {
   onService('cancel', '<import>')
     .description('stop it after the batch that it is at; what was imported stays')
     .action(async (uuid: string, options: ServiceOptions) =>
-      onApi(options, async ({ call }) => {
-        const status = (await (await call('POST', `${IMPORTS}/${uuid}/cancel`)).json()) as Status
-        print(options, status, lineOf(status))
-      }),
+      onApi(
+        options,
+        async ({ call }) => {
+          const status = (await (await call('POST', `${IMPORTS}/${uuid}/cancel`)).json()) as Status
+          print(options, status, lineOf(status))
+        },
+        CHANGES,
+      ),
     )
   onService('delete', '<import>')
     .description('remove its rows and its report; its documents stay')
     .action(async (uuid: string, options: ServiceOptions) =>
-      onApi(options, async ({ call }) => {
-        await call('DELETE', `${IMPORTS}/${uuid}/delete`)
-        print(options, { deleted: uuid }, `Deleted ${uuid}: its documents stay.`)
-      }),
+      onApi(
+        options,
+        async ({ call }) => {
+          await call('DELETE', `${IMPORTS}/${uuid}/delete`)
+          print(options, { deleted: uuid }, `Deleted ${uuid}: its documents stay.`)
+        },
+        CHANGES,
+      ),
     )
   onService('report', '<import>')
     .description('write its report to standard output')
@@ -216,32 +230,36 @@ type Status = {
 async function run(file: string | undefined, options: RunOptions): Promise<void> {
   if (file === undefined && options.rest === undefined) throw new UsageError('name a file, or an import with --rest')
   if (file !== undefined) await stat(file).catch(fileMissing(file))
-  await onApi(options, async ({ call, pathOf }) => {
-    const { body, type } = file === undefined ? await restOf(call, options.rest ?? '') : contentOf(file, options)
-    const query = new URLSearchParams({ wachten: String(options.wait === true) })
-    if (options.rest !== undefined) query.set('rest_van', options.rest)
-    const made = (await (await call('POST', `${IMPORTS}/create?${query}`)).json()) as Status
-    const path = pathOf(made.url)
-    const stop = onInterrupt(`The upload broke off: nothing was imported, and ${made.url} is deleted.`, async () => {
-      await call('DELETE', `${path}/delete`).catch(() => {})
-    })
-    try {
-      await call('POST', `${path}/upload`, { body, duplex: 'half', headers: { 'content-type': type } } as RequestInit)
-    } catch (error) {
-      await call('DELETE', `${path}/delete`).catch(() => {}) // it would be in the way of the next
-      throw error
-    } finally {
-      stop()
-    }
-    const status = (await (await call('GET', `${path}/status`)).json()) as Status
-    if (options.watch) return watch(call, status, pathOf, options)
-    const place = status.queuePosition
-    print(
-      options,
-      status,
-      `${place ? `The import waits at place ${place}` : 'The import has begun'}: ${made.statusUrl}`,
-    )
-  })
+  await onApi(
+    options,
+    async ({ call, pathOf }) => {
+      const { body, type } = file === undefined ? await restOf(call, options.rest ?? '') : contentOf(file, options)
+      const query = new URLSearchParams({ wachten: String(options.wait === true) })
+      if (options.rest !== undefined) query.set('rest_van', options.rest)
+      const made = (await (await call('POST', `${IMPORTS}/create?${query}`)).json()) as Status
+      const path = pathOf(made.url)
+      const stop = onInterrupt(`The upload broke off: nothing was imported, and ${made.url} is deleted.`, async () => {
+        await call('DELETE', `${path}/delete`).catch(() => {})
+      })
+      try {
+        await call('POST', `${path}/upload`, { body, duplex: 'half', headers: { 'content-type': type } } as RequestInit)
+      } catch (error) {
+        await call('DELETE', `${path}/delete`).catch(() => {}) // it would be in the way of the next
+        throw error
+      } finally {
+        stop()
+      }
+      const status = (await (await call('GET', `${path}/status`)).json()) as Status
+      if (options.watch) return watch(call, status, pathOf, options)
+      const place = status.queuePosition
+      print(
+        options,
+        status,
+        `${place ? `The import waits at place ${place}` : 'The import has begun'}: ${made.statusUrl}`,
+      )
+    },
+    CHANGES,
+  )
 }
 
 /** Follows an import to its end, and tells what came of it. Who interrupts it is told that the import goes on. */
@@ -275,8 +293,12 @@ function onInterrupt(text: string, work: () => Promise<void> = async () => {}): 
 type Api = { call: Call /** The path of an address of the service, below where it is. */; pathOf(url: string): string }
 
 /** Asks the service as a client of it. */
-async function onApi(options: ServiceOptions, work: (api: Api) => Promise<void>): Promise<void> {
-  await withDatabase(async (database, config) => {
+async function onApi(
+  options: ServiceOptions,
+  work: (api: Api) => Promise<void>,
+  { changes = false }: { changes?: boolean } = {},
+): Promise<void> {
+  await (changes ? changeDatabase : withDatabase)(async (database, config) => {
     const box = await databaseBox(database, config)
     const token = () => tokenFor(database, box, options.id, { id: '', name: '' })
     if (!(await token())) throw new UsageError(`there is no client ${options.id} with a secret`)
@@ -284,8 +306,11 @@ async function onApi(options: ServiceOptions, work: (api: Api) => Promise<void>)
     const call: Call = async (method, path, init = {}) => {
       // A token does not last as long as a large import.
       const headers = { ...init.headers, authorization: `Bearer ${await token()}` }
-      const response = await fetch(base + path, { ...init, method, headers })
-      if (!response.ok) throw new UsageError(await refusalOf(response))
+      const response = await fetch(base + path, { ...init, method, headers }).catch((error) => {
+        if (init.body !== undefined && !isConnectionFault(error.cause)) throw error // the file, and not the service
+        throw new ServiceAway(`the service at ${base} cannot be reached (${error.cause?.code ?? error.message})`)
+      })
+      if (!response.ok) throw await refusalOf(response)
       return response
     }
     await work({ call, pathOf: (url) => new URL(url).pathname.replace(new URL(base).pathname.replace(/\/$/, ''), '') })
@@ -302,6 +327,7 @@ function lineOf({ url, status, total, processed, processedInvalid, queuePosition
   return `${url.split('/').at(-1)}  ${status.padEnd(8)}  ${processed}/${total}${failed}${place}${reason ? `: ${reason}` : ''}`
 }
 
+const CHANGES = { changes: true }
 const IMPORTS = '/documenten/api/v1/import'
 const NDJSON = 'application/x-ndjson'
 
@@ -320,13 +346,15 @@ async function restOf(call: Call, uuid: string): Promise<Content> {
   return { body: report.body as ReadableStream, type: report.headers.get('content-type') ?? 'text/csv' }
 }
 
-async function refusalOf(response: Response): Promise<string> {
+async function refusalOf(response: Response): Promise<Error> {
   const problem = (await response.json().catch(() => ({}))) as {
     detail?: string
-    invalidParams?: { reason: string }[]
+    code?: string
+    invalidParams?: { reason: string; code: string }[]
   }
   const reasons = problem.invalidParams?.map(({ reason }) => reason).join(' ')
-  return reasons || problem.detail || `the service answered ${response.status}`
+  const message = reasons || problem.detail || `the service answered ${response.status}`
+  return serviceFault(response.status, message, problem.invalidParams?.[0]?.code ?? problem.code)
 }
 
 async function follow(look: () => Promise<Status>, show: (status: Status, seconds: number) => void): Promise<Status> {

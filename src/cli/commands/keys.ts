@@ -5,7 +5,8 @@ import { systemActor } from '../../core/access.ts'
 import { mutator } from '../../core/mutate.ts'
 import { KEY_BYTES, KEY_ID, SECRET_KEY } from '../../lib/key-ring.ts'
 import { countSealed, retireKey, startReseal } from '../../operations/reseal.ts'
-import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
+import { changeDatabase, databaseBox, planned, withDatabase } from '../database.ts'
+import { DRY_RUN } from '../options.ts'
 import { deliver, OUT, print, tellFile } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -15,6 +16,7 @@ export function addTo(program: Command): void {
     .command('list')
     .description('the keys, who has them, and how much is sealed with each')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom keys list')
     .action(async (options: { json?: boolean }) => {
       const shown = await withDatabase(async (database, config) => {
         const { ring } = await databaseBox(database, config)
@@ -53,7 +55,7 @@ export function addTo(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nPut the line first in DATA_KEYS of every process, keep the others, and run: zaakstroom keys reseal',
+      '\nPut the line first in DATA_KEYS of every process, keep the others, and run: zaakstroom keys reseal\n\nExample:\n  zaakstroom keys add 2027-01 --out 2027-01.key',
     )
     .action(async (id: string, options: { json?: boolean; out?: string }) => {
       if (!KEY_ID.test(id) || id === SECRET_KEY)
@@ -69,28 +71,47 @@ export function addTo(program: Command): void {
   keys
     .command('reseal')
     .description('seal all that is sealed with older keys with the first one, by a job')
+    .option(...DRY_RUN)
     .option('--json', 'print JSON')
-    .action(async (options: { json?: boolean }) => {
-      const key = await changeDatabase(async (database, config) => {
+    .addHelpText('after', '\nExample:\n  zaakstroom keys reseal --dry-run')
+    .action(async (options: { dryRun?: boolean; json?: boolean }) => {
+      const { key, left } = await planned(options)(async (database, config) => {
         const { ring } = await databaseBox(database, config)
         const [first] = ring.ids
         if (first !== ring.sealing)
           throw new UsageError(
             `the key ${first} does not seal yet: it is retired, or a process runs without it (zaakstroom keys list)`,
           )
-        await mutator(database)(systemActor('keys reseal'), async (m) => {
-          await startReseal(m, ring.sealing)
-          m.unrecorded('keys are none of the APIs')
-        })
-        return ring.sealing
+        const sealed = options.dryRun ? await countSealed(database) : undefined
+        if (!sealed)
+          await mutator(database)(systemActor('keys reseal'), async (m) => {
+            await startReseal(m, ring.sealing)
+            m.unrecorded('keys are none of the APIs')
+          })
+        const left = [...(sealed ?? [])].flatMap(([id, places]) =>
+          id === ring.sealing ? [] : [...places].map(([place, count]) => ({ key: id ?? null, place, count })),
+        )
+        return { key: ring.sealing, left }
       })
-      print(options, { key }, `All is being sealed with the key ${key}; zaakstroom keys list tells what is left.`)
+      const lines = left.map((one) => `  ${one.place} ${one.count}${one.key ? ` of the key ${one.key}` : ''}`)
+      if (options.dryRun)
+        return print(
+          options,
+          { dryRun: true, key, left },
+          [`Would be sealed with the key ${key}:`, ...lines].join('\n'),
+        )
+      print(
+        options,
+        { dryRun: false, key, left },
+        `All is being sealed with the key ${key}; zaakstroom keys list tells what is left.`,
+      )
     })
   keys
     .command('retire')
     .description('take a key out of use; refused while something is sealed with it')
-    .argument('<id>')
+    .argument('<id>', 'its name, as in DATA_KEYS')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom keys retire 2026-01')
     .action(async (id: string, options: { json?: boolean }) => {
       await changeDatabase(async (database, config) => {
         const { ring } = await databaseBox(database, config)

@@ -19,6 +19,7 @@ export function addTo(program: Command): void {
     .description('make or update our channels at the notifications service')
     .argument('[names...]', 'only these channels')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom notifications register-channels zaken')
     .action(async (names: string[], options: { json?: boolean }) => {
       const unknown = names.filter((name) => !KANALEN.some(({ naam }) => naam === name))
       if (unknown.length > 0) throw new UsageError(`there is no channel ${unknown.join(', ')}`)
@@ -38,6 +39,7 @@ export function addTo(program: Command): void {
     .command('test')
     .description('send a test message, and say at which stage it fails if it does')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom notifications test')
     .action(async (options: { json?: boolean }) => {
       const stages = await changeDatabase(async (database, config) =>
         testNotificatie({ database, config, box: await databaseBox(database, config) }),

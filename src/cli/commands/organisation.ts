@@ -27,6 +27,7 @@ import {
   settingsOf,
   tellUnless,
 } from '../organisation-options.ts'
+import { ANOTHER_DATABASE, readDatabaseUrl } from '../other-database.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -63,6 +64,10 @@ Example:
     )
     .option('--from <directory>', 'with all that is in an export; its keys come on standard input')
     .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `\n${ANOTHER_DATABASE}\n\nExample:\n  zaakstroom organisation add --rsin 001234567 --name Voorbeeldstad --host zaken.voorbeeldstad.nl`,
+    )
     .action((options: AddOptions) =>
       changeControl(options.rsin, (control) => inTurn(control, options.rsin, () => add(control, options)), {
         make: true,
@@ -73,46 +78,63 @@ Example:
     .description('all of them')
     .option('--figures', 'with their sizes, cases, documents and jobs: asks every database')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom organisation list --figures')
     .action((options: Shown & { figures?: boolean }) => withControl((control) => list(control, options)))
   organisation
     .command('set')
     .description('change its name, hosts, settings or bounds; what is not given stays')
-    .argument('<rsin>')
+    .argument('<rsin>', 'its RSIN')
     .option('--name <name>', 'what people call it')
     .option('--host <host...>', 'its host names, all of them')
     .option('--setting <NAME=value...>', 'settings of its own; NAME= takes one away')
     .option('--limit <name=number...>', 'its bounds; name= takes one away')
     .option('--database-url <url>', 'the same database by another password, role or TLS')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom organisation set 001234567 --limit bytes=100000000000')
     .action((rsin: string, options: Given) => changeControl(rsin, (control) => set(control, rsin, options)))
   organisation
     .command('suspend')
     .description('refuse all its requests and run none of its jobs, until it is resumed')
-    .argument('<rsin>')
+    .argument('<rsin>', 'its RSIN')
     .requiredOption('--reason <text>', 'why, for the people of the centre')
-    .action((rsin: string, { reason }: { reason: string }) =>
-      changeControl(rsin, (control) => suspend(control, rsin, reason)),
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  zaakstroom organisation suspend 001234567 --reason "het contract is geëindigd"',
+    )
+    .action((rsin: string, options: Shown & { reason: string }) =>
+      changeControl(rsin, (control) => suspend(control, rsin, options)),
     )
   organisation
     .command('resume')
     .description('serve it again, and end a move that was killed')
-    .argument('<rsin>')
-    .action((rsin: string) => changeControl(rsin, (control) => inTurn(control, rsin, () => resume(control, rsin))))
+    .argument('<rsin>', 'its RSIN')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom organisation resume 001234567')
+    .action((rsin: string, options: Shown) =>
+      changeControl(rsin, (control) => inTurn(control, rsin, () => resume(control, rsin, options))),
+    )
   organisation
     .command('reseal')
     .description('seal what opens each of them with the first key of DATA_KEYS, before an older key goes')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom organisation reseal')
     .action((options: Shown) => changeControl(undefined, (control) => reseal(control, options)))
   organisation
     .command('move')
     .description('bring it to another database while it works; its requests wait some seconds at the switch')
-    .argument('<rsin>')
+    .argument('<rsin>', 'its RSIN')
     .requiredOption('--to <database url>', 'the other database; without tables in that schema')
     .option('--source-url <url>', 'where it is now, as the server of --to reaches it, when that is another address')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nIts server has to run with wal_level=logical, and its role may replicate. What it had there stays, in the schemas …_moved and …_moved_queue.',
+      `\nIts server has to run with wal_level=logical, and its role may replicate. What it had there stays, in the schemas …_moved and …_moved_queue.
+
+${ANOTHER_DATABASE}
+
+Example:
+  zaakstroom organisation move 001234567 --to file:/run/secrets/new-database`,
     )
     .action((rsin: string, options: Shown & { to: string; sourceUrl?: string }) =>
       changeControl(rsin, (control) => inTurn(control, rsin, () => move(control, rsin, options))),
@@ -120,10 +142,11 @@ Example:
   organisation
     .command('export')
     .description('write all that it has into a directory, with a manifest of hashes, while all goes on')
-    .argument('<rsin>')
+    .argument('<rsin>', 'its RSIN')
     .requiredOption('--to <directory>', 'an empty one, or one that is made')
     .option('--keys', 'print the keys that its secrets and personal numbers are sealed with, for who takes it over')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom organisation export 001234567 --to /srv/export --keys')
     .action((rsin: string, options: Shown & { to: string; keys?: boolean }) =>
       changeControl(rsin, (control) => inTurn(control, rsin, () => exportOne(control, rsin, options))),
     )
@@ -131,9 +154,10 @@ Example:
   organisation
     .command('remove')
     .description('remove all that it has, and tell what was there and that it is gone; it has to be suspended')
-    .argument('<rsin>')
+    .argument('<rsin>', 'its RSIN')
     .requiredOption('--confirm <rsin>', 'the same once more')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom organisation remove 001234567 --confirm 001234567')
     .action((rsin: string, options: Shown & { confirm: string }) =>
       changeControl(rsin, (control) => inTurn(control, rsin, () => remove(control, rsin, options))),
     )
@@ -198,7 +222,9 @@ function figuresLine(figures: Figures | null | undefined, most: number | undefin
 async function set(control: Control, rsin: string, options: Given): Promise<void> {
   const before = await organisationOf(control, rsin)
   requireWhole(before)
-  const databaseUrl = options.databaseUrl && addressWithoutSchema('--database-url', options.databaseUrl)
+  const databaseUrl =
+    options.databaseUrl &&
+    addressWithoutSchema('--database-url', await readDatabaseUrl('--database-url', options.databaseUrl))
   if (databaseUrl && serverOf(databaseUrl) !== before.server)
     throw new UsageError(
       `--database-url names another database than ${before.server}: organisation move brings it there`,
@@ -222,23 +248,24 @@ async function set(control: Control, rsin: string, options: Given): Promise<void
   print(options, { rsin, changed: fields }, `Changed: ${fields.join(', ')}.`)
 }
 
-async function suspend(control: Control, rsin: string, reason: string): Promise<void> {
+async function suspend(control: Control, rsin: string, options: Shown & { reason: string }): Promise<void> {
+  const { reason } = options
   const before = await organisationOf(control, rsin)
   requireWhole(before)
   await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'suspend' }, (trx) =>
     updateOrganisation(trx, control.box, before, { state: 'suspended', reason }),
   )
-  console.log(`${before.name} is suspended.`)
+  print(options, { rsin, state: 'suspended', reason }, `${before.name} is suspended.`)
 }
 
-async function resume(control: Control, rsin: string): Promise<void> {
+async function resume(control: Control, rsin: string, options: Shown): Promise<void> {
   const before = await organisationOf(control, rsin)
   requireWhole(before)
   const hasMoved = await endKilledMove(control, before, (line) => console.error(line))
   await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'resume' }, (trx) =>
     updateOrganisation(trx, control.box, before, { state: 'active', reason: '' }),
   )
-  console.log(`${before.name} is active.${hasMoved ? ' It has moved.' : ''}`)
+  print(options, { rsin, state: 'active', hasMoved }, `${before.name} is active.${hasMoved ? ' It has moved.' : ''}`)
 }
 
 async function reseal({ database, box }: Control, options: Shown): Promise<void> {

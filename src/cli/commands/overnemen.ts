@@ -11,7 +11,7 @@ import { startWorker } from '../../jobs/worker.ts'
 import { prepareNrc } from '../../nrc/start.ts'
 import { apiClient } from '../../overnemen/api/client.ts'
 import { TooFewRights } from '../../overnemen/api/source.ts'
-import { checkTakeover } from '../../overnemen/check.ts'
+import { checkTakeover, type Difference } from '../../overnemen/check.ts'
 import { NoContents, openContents } from '../../overnemen/contents.ts'
 import {
   NotOpenNotificaties,
@@ -26,17 +26,20 @@ import { beginRound, faultsOf, forecastOf, progressOf } from '../../overnemen/ro
 import { SourceUnavailable } from '../../overnemen/source.ts'
 import { takeSubscribers } from '../../overnemen/subscribers.ts'
 import {
+  endDryRun,
   nameOf,
   SwitchedAlready,
+  stopTakeover,
   switchOver,
   switchWarnings,
   type Takeover,
   type TakeoverParts,
 } from '../../overnemen/takeover.ts'
 import { lossesOnWayBack } from '../../overnemen/way-back.ts'
-import { openLog } from '../../telemetry/log.ts'
+import { logDestination, openLog } from '../../telemetry/log.ts'
 import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
-import { readNumber } from '../options.ts'
+import { formerly, readChoice, readNumber, YES } from '../options.ts'
+import { ANOTHER_DATABASE, readDatabaseUrl } from '../other-database.ts'
 import { openOwnAnswers } from '../own-answers.ts'
 import { openOwnSource } from '../own-source.ts'
 import { addPlayback } from '../play-back.ts'
@@ -54,32 +57,32 @@ import {
   waitLine,
 } from '../takeover-lines.ts'
 import { writeReport } from '../takeover-report.ts'
-import { readSecret } from '../terminal.ts'
+import { confirm, print, readSecret } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
 type Options = {
-  proef: boolean
-  controleer: boolean
-  steekproef: string
-  antwoorden: string
-  oudeUrl: string[]
-  naast: string
-  tempo?: string
+  dryRun: boolean
+  check: boolean
+  sample: string
+  answers: string
+  oldUrl: string[]
+  parallel: string
+  rate?: string
   bytes: string
-  schrijfbaar: boolean
-  alles: boolean
-  rapport?: string
+  writable: boolean
+  everything: boolean
+  report?: string
   json: boolean
 }
 
 type OpenZaakOptions = Options & {
   database: string
-  bestanden?: string
-  oudeApi?: string
+  files?: string
+  oldApi?: string
   client?: string
   secretStdin: boolean
 }
-type MergeOptions = Options & { via?: string; botsingen?: string; clients: string }
+type MergeOptions = Options & { via?: string; clashes?: string; clients: string }
 /** The APIs of the old installation, and a client of them. */
 type OldApi = { url: string; clientId: string; secret: string; via?: string | undefined }
 
@@ -99,16 +102,18 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .command('open-zaak')
       .description('from the database of Open Zaak (1.2x to 1.30) and its document store')
       .requiredOption('--database <url>', 'its database, with a role that may only read')
-      .option('--bestanden <place>', 'its document store: a directory, s3://bucket/prefix or azure://container/prefix')
-      .option(
-        '--oude-api <url>',
-        'with --controleer: its address before /zaken/api/v1, to compare the answers of both APIs',
-      )
-      .option('--client <id>', 'with --oude-api: client id there, with heeftAlleAutorisaties')
-      .option('--secret-stdin', 'with --oude-api: read the secret of that client from standard input', false),
+      .option('--files <place>', 'its document store: a directory, s3://bucket/prefix or azure://container/prefix')
+      .option('--old-api <url>', 'with --check: its address before /zaken/api/v1, to compare the answers of both APIs')
+      .option('--client <id>', 'with --old-api: client id there, with heeftAlleAutorisaties')
+      .option('--secret-stdin', 'with --old-api: read the secret of that client from standard input', false)
+      .addHelpText(
+        'after',
+        `\n${ANOTHER_DATABASE}\n\nExample:\n  zaakstroom overnemen open-zaak --database postgres://lezer@oud-db.example.nl/openzaak --files /mnt/oud --dry-run --report rapport.csv`,
+      ),
+    { '--bestanden': '--files', '--oude-api': '--old-api' },
   ).action(async (options: OpenZaakOptions) => {
-    const url = readUrl(options.database, ['postgres:', 'postgresql:'], '--database')
-    const from = { kind: 'open-zaak' as const, url, secret: options.database, bestanden: options.bestanden }
+    const url = await readDatabaseUrl('--database', options.database)
+    const from = { kind: 'open-zaak' as const, url, secret: url, bestanden: options.files }
     await takeOver(options, from, await readOldApi(options))
   })
 
@@ -118,7 +123,11 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .description('from any service of the standard, through its APIs')
       .argument('<url>', 'its address, before /zaken/api/v1')
       .requiredOption('--client <id>', 'client id there, with heeftAlleAutorisaties')
-      .requiredOption('--secret-stdin', 'read the secret of that client from standard input'),
+      .requiredOption('--secret-stdin', 'read the secret of that client from standard input')
+      .addHelpText(
+        'after',
+        '\nExample:\n  zaakstroom overnemen api https://oud.example.nl --client overname --secret-stdin --dry-run < overname.secret',
+      ),
   ).action(async (address: string, options: Options & { client: string }) => {
     const url = readUrl(address, ['http:', 'https:'], 'the address')
     const secret = await readSecret()
@@ -135,30 +144,32 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .description('from another organisation of this installation, which has to be served meanwhile')
       .argument('<rsin>', 'its RSIN; ORGANISATION is the one that takes over')
       .option('--via <url>', 'where this installation answers, when the public name of the other one cannot be reached')
-      .option('--botsingen <how>', 'weigeren: what stands here stays, as the dry run told of each')
+      .option('--clashes <how>', 'refuse: what stands here stays, as the dry run told of each')
       .option(
         '--clients <how>',
-        'a client id at both: apart (it keeps its rights of here) or samen (it gets both)',
+        'a client id at both: apart (it keeps its rights of here) or together (it gets both)',
         'apart',
-      ),
+      )
+      .addHelpText('after', '\nExample:\n  ORGANISATION=001234567 zaakstroom overnemen zaakstroom 007654321 --dry-run'),
+    { '--botsingen': '--clashes' },
   ).action(async (rsin: string, options: MergeOptions) => {
     const { organisation } = readConfig(process.env)
     if (!organisation || organisation === rsin) throw new UsageError('ORGANISATION is the RSIN of the other one')
-    const { botsingen, clients } = options
-    if (botsingen !== undefined && botsingen !== 'weigeren') throw new UsageError('--botsingen is weigeren')
-    if (clients !== 'apart' && clients !== 'samen') throw new UsageError('--clients is apart or samen')
+    const { clashes } = options
+    if (clashes !== undefined) readChoice(clashes, '--clashes', ['refuse'], { weigeren: 'refuse' })
+    const clients = readChoice(options.clients, '--clients', ['apart', 'together'], { samen: 'together' })
     const via = options.via === undefined ? undefined : readUrl(options.via, ['http:', 'https:'], '--via')
     const source = { ...(await openOwnSource(rsin, organisation)), via }
     const merge = {
       samenvoegen: true as const,
-      clients: clients as 'apart' | 'samen',
+      clients: clients === 'apart' ? ('apart' as const) : ('samen' as const),
       via,
-      isDecided: botsingen === 'weigeren',
+      isDecided: clashes !== undefined,
     }
     await takeOver(options, { kind: 'api', ...source, merge }, source)
   })
 
-  overnemen
+  const subscribers = overnemen
     .command('open-notificaties')
     .description(
       'kanalen and abonnementen of Open Notificaties (1.16), each callback tried out; run it again for changes',
@@ -167,52 +178,91 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     .option('--api <url>', 'or its address, before /api/v1: the API does not show the authorisation')
     .option('--client <id>', 'with --api: client id there')
     .option('--secret-stdin', 'with --api: read the secret of that client from standard input', false)
-    .option('--oude-url <url>', 'address of the old installation in filters (again for more)', collect, [])
-    .option('--proef', 'only judge and try the callbacks; nothing is kept', false)
+    .option('--old-url <url>', 'address of the old installation in filters (again for more)', collect, [])
+    .option('--dry-run', 'only judge and try the callbacks; nothing is kept', false)
     .option('--json', 'print JSON', false)
+    .addHelpText(
+      'after',
+      `\n${ANOTHER_DATABASE}\n\nExample:\n  zaakstroom overnemen open-notificaties --database postgres://lezer@oud-db.example.nl/opennotificaties --dry-run`,
+    )
     .action(takeOverSubscribers)
+  formerly(subscribers, { '--proef': '--dry-run', '--oude-url': '--old-url' })
 
   overnemen
     .command('status')
     .description('how far the takeovers are')
     .option('--json', 'print JSON', false)
+    .addHelpText('after', '\nExample:\n  zaakstroom overnemen status')
     .action(async (options: { json: boolean }) => {
       await withDatabase(async (database) => {
         const takeovers = await database.sql<Takeover[]>`select * from takeover order by id`
+        const shown = []
+        const lines: string[] = []
         for (const takeover of takeovers) {
           const steps = await progressOf(database, takeover)
           const faults = await faultsOf(database, takeover)
-          if (options.json) console.log(JSON.stringify({ ...publicOf(takeover), steps, faults }))
-          else console.log([headline(takeover), ...steps.map(progressLine), ...faults.map(faultLine)].join('\n'))
+          shown.push({ ...publicOf(takeover), steps, faults })
+          lines.push(headline(takeover), ...steps.map(progressLine), ...faults.map(faultLine))
         }
-        if (takeovers.length === 0 && !options.json) console.log('There is no takeover.')
+        print(options, shown, lines.join('\n') || 'There is no takeover.')
       })
     })
 
   overnemen
-    .command('rapport')
-    .description('write the report of a takeover as CSV: one row per object and remark')
-    .argument('<bron>', 'the source, as `overnemen status` shows it')
-    .argument('<file>', 'CSV file to write')
-    .option('--proef', 'of the dry run', false)
-    .action(async (source: string, file: string, options: { proef: boolean }) => {
-      await withDatabase(async (database) => {
-        const takeover = await requireTakeover(database, source, options.proef)
-        console.log(`Wrote ${await writeReport(database, takeover, file)} rows to ${file}.`)
+    .command('stop')
+    .description(
+      'stop the round that goes on: workers end the portion that they are at; `overnemen` goes on with it later',
+    )
+    .argument('<source>', 'the source, as `overnemen status` shows it')
+    .option('--dry-run', 'the dry run of it, of which nothing is kept', false)
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', '\nExample:\n  zaakstroom overnemen stop postgres://lezer@oud-db.example.nl/openzaak')
+    .action(async (source: string, options: { dryRun: boolean; json: boolean }) => {
+      await changeDatabase(async (database) => {
+        const takeover = await requireTakeover(database, source, options.dryRun)
+        if (takeover.status !== 'loopt') throw new UsageError(`nothing goes on: its round is ${takeover.status}`)
+        if (takeover.trial) await endDryRun(database, takeover)
+        else await stopTakeover(database, takeover)
+        const text = `Round ${takeover.round} from ${takeover.source} is stopped. Give the same \`overnemen\` command to go on.`
+        print(options, { uuid: takeover.uuid, stopped: true, round: takeover.round }, text)
       })
     })
+
+  const rapport = overnemen
+    .command('rapport')
+    .description('write the report of a takeover as CSV: one row per object and remark')
+    .argument('<source>', 'the source, as `overnemen status` shows it')
+    .argument('<file>', 'CSV file to write')
+    .option('--dry-run', 'of the dry run', false)
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', '\nExample:\n  zaakstroom overnemen rapport https://oud.example.nl rapport.csv')
+    .action(async (source: string, file: string, options: { dryRun: boolean; json: boolean }) => {
+      await withDatabase(async (database) => {
+        const takeover = await requireTakeover(database, source, options.dryRun)
+        const rows = await writeReport(database, takeover, file)
+        print(options, { file, rows }, `Wrote ${rows} rows to ${file}.`)
+      })
+    })
+
+  formerly(rapport, { '--proef': '--dry-run' })
 
   overnemen
     .command('omschakelen')
     .description('the switch: what was taken over may be changed here from now on, and changes are announced')
-    .argument('<bron>', 'the source, as `overnemen status` shows it')
+    .argument('<source>', 'the source, as `overnemen status` shows it')
+    .option(...YES)
     .option('--json', 'print JSON', false)
-    .action(async (source: string, options: { json: boolean }) => {
+    .addHelpText('after', '\nExample:\n  zaakstroom overnemen omschakelen postgres://lezer@oud-db.example.nl/openzaak')
+    .action(async (source: string, options: { yes?: boolean; json: boolean }) => {
       await changeDatabase(async (database) => {
         const takeover = await requireTakeover(database, source, false)
         if (isUnderWay(takeover)) throw new UsageError('its round is not complete: run `overnemen` to its end first')
         for (const warning of [...(await switchWarnings(database.sql)), ...(await wayBackWarnings(database.sql))])
           console.error(`warning: ${warning}`)
+        await confirm(
+          options,
+          'This installation takes charge of what came from there: changes are announced, and nothing more is taken over.',
+        )
         const removed = await database.sql.begin((sql) => switchOver(sql, takeover))
         if (removed === undefined) throw new UsageError('the switch was made already')
         console.log(
@@ -227,6 +277,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     .command('terugweg')
     .description('what another product would lose when it takes over from here, through our APIs')
     .option('--json', 'print JSON', false)
+    .addHelpText('after', '\nExample:\n  zaakstroom overnemen terugweg')
     .action(async (options: { json: boolean }) => {
       await withDatabase(async (database) => {
         const losses = await lossesOnWayBack(database)
@@ -238,25 +289,40 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
 
   addPlayback(overnemen, { readUrl, stopSignal, waiting: tellWaiting })
 
-  function common(command: Command): Command {
-    return command
-      .option('--proef', 'dry run: only the report, nothing is kept', false)
-      .option('--controleer', 'compare both sides instead of taking over; exit code 1 when they differ unlisted', false)
-      .option('--steekproef <n>', 'with --controleer: of how many files the bytes are compared, or "alle"', '1000')
+  function common(command: Command, more: Record<string, string> = {}): Command {
+    command
+      .option('--dry-run', 'dry run: only the report, nothing is kept', false)
+      .option('--check', 'compare both sides instead of taking over; exit code 1 when they differ unlisted', false)
+      .option('--sample <n>', 'with --check: of how many files the bytes are compared, or "all"', '1000')
       .option(
-        '--antwoorden <n>',
-        'with --controleer: of how many objects of each kind the answers of both APIs are compared',
+        '--answers <n>',
+        'with --check: of how many objects of each kind the answers of both APIs are compared',
         '25',
       )
-      .option('--oude-url <url>', 'address by which the old one names itself in its data (again for more)', collect, [])
-      .option('--naast <n>', 'how much is done side by side', '2')
-      .option('--tempo <n>', 'ask the source for at most so many rows or requests a second')
-      .option('--bytes <how>', 'kopieren (into our store) or laten (taken as they lie in it)', 'kopieren')
-      .option('--schrijfbaar', 'let what is taken over be changed here before the switch', false)
-      .option('--alles', 'read everything again, and not only what changed since the round before', false)
-      .option('--rapport <file>', 'write the report to this CSV file')
+      .option('--old-url <url>', 'address by which the old one names itself in its data (again for more)', collect, [])
+      .option('--parallel <n>', 'how much is done side by side', '2')
+      .option('--rate <n>', 'ask the source for at most so many rows or requests a second')
+      .option('--bytes <how>', 'copy (into our store) or leave (taken as they lie in it)', 'copy')
+      .option('--writable', 'let what is taken over be changed here before the switch', false)
+      .option('--everything', 'read everything again, and not only what changed since the round before', false)
+      .option('--report <file>', 'write the report to this CSV file')
       .option('--json', 'print JSON', false)
+    return formerly(command, { ...FORMER, ...more })
   }
+}
+
+/** What the options were called. */
+const FORMER = {
+  '--proef': '--dry-run',
+  '--controleer': '--check',
+  '--steekproef': '--sample',
+  '--antwoorden': '--answers',
+  '--oude-url': '--old-url',
+  '--naast': '--parallel',
+  '--tempo': '--rate',
+  '--schrijfbaar': '--writable',
+  '--alles': '--everything',
+  '--rapport': '--report',
 }
 
 type SubscriberOptions = {
@@ -264,8 +330,8 @@ type SubscriberOptions = {
   api?: string
   client?: string
   secretStdin: boolean
-  oudeUrl: string[]
-  proef: boolean
+  oldUrl: string[]
+  dryRun: boolean
   json: boolean
 }
 
@@ -275,23 +341,22 @@ async function takeOverSubscribers({
   api,
   client,
   secretStdin,
-  oudeUrl,
-  proef,
+  oldUrl,
+  dryRun,
   json,
 }: SubscriberOptions) {
   if ((from === undefined) === (api === undefined)) throw new UsageError('give --database or --api')
-  const old = oudeUrl.map((url) => readUrl(url, ['http:', 'https:'], '--oude-url'))
-  const found = await (from
-    ? readNotificationsDatabase(readUrl(from, ['postgres:', 'postgresql:'], '--database'))
-    : ofApi()
-  ).catch((error) => {
-    if (error instanceof SourceUnavailable) throw new UsageError(reasonOf(`SourceUnavailable ${error.code}`, 'en'))
-    throw error instanceof NotOpenNotificaties ? new UsageError(error.message) : error
-  })
+  const old = oldUrl.map((url) => readUrl(url, ['http:', 'https:'], '--old-url'))
+  const found = await (from ? readDatabaseUrl('--database', from).then(readNotificationsDatabase) : ofApi()).catch(
+    (error) => {
+      if (error instanceof SourceUnavailable) throw new UsageError(reasonOf(`SourceUnavailable ${error.code}`, 'en'))
+      throw error instanceof NotOpenNotificaties ? new UsageError(error.message) : error
+    },
+  )
   await changeDatabase(async (database, config) => {
     const box = await databaseBox(database, config)
-    await prepareNrc(database, config)
-    const taken = await takeSubscribers({ config, database, box }, found, { old, trial: proef })
+    if (!dryRun) await prepareNrc(database, config)
+    const taken = await takeSubscribers({ config, database, box }, found, { old, trial: dryRun })
     if (json) console.log(JSON.stringify({ kanalen: found.kanalen.map(({ naam }) => naam), abonnementen: taken }))
     else {
       console.log(`${found.kanalen.length} kanalen, ${taken.length} abonnementen`)
@@ -332,38 +397,38 @@ async function takeOver(options: Options, from: From, oldApi: OldApi | undefined
   const asked = readOptions(options)
   await changeDatabase(async (database, config) => {
     const box = await databaseBox(database, config)
-    const log = openLog(config.logLevel)
-    await prepareNewStore(config, database, config.documentenBackend)
+    const log = openLog(config.logLevel, logDestination(2)) // standard output is for the outcome
+    if (!options.dryRun) await prepareNewStore(config, database, config.documentenBackend)
     const parts = { database, config, box, log, stores: openStores(config, log) }
     try {
       if (from.bestanden && asked.bytes === 'kopieren') openContents(from.bestanden, config)
     } catch (error) {
       throw error instanceof NoContents ? new UsageError(error.message) : error
     }
-    if (options.controleer) await compareBoth(parts, options, asked, from, oldApi)
+    if (options.check) await compareBoth(parts, options, asked, from, oldApi)
     else await runRound(parts, options, asked, from)
   }, asked.naast + 4)
 }
 
 function readOptions(options: Options) {
-  const naast = readNumber(options.naast, '--naast', 1, 32)
-  const tempo = options.tempo === undefined ? undefined : readNumber(options.tempo, '--tempo', 1, 1_000_000)
+  const naast = readNumber(options.parallel, '--parallel', 1, 32)
+  const tempo = options.rate === undefined ? undefined : readNumber(options.rate, '--rate', 1, 1_000_000)
   const bytes = readBytes(options.bytes)
-  const files = options.steekproef === 'alle' ? MANY : readNumber(options.steekproef, '--steekproef', 0, MANY)
-  const perKind = readNumber(options.antwoorden, '--antwoorden', 0, 100_000)
-  const oudeUrls = options.oudeUrl.map((url) => readUrl(url, ['http:', 'https:'], '--oude-url'))
+  const files = ['all', 'alle'].includes(options.sample) ? MANY : readNumber(options.sample, '--sample', 0, MANY)
+  const perKind = readNumber(options.answers, '--answers', 0, 100_000)
+  const oudeUrls = options.oldUrl.map((url) => readUrl(url, ['http:', 'https:'], '--old-url'))
   return { naast, tempo, bytes, files, perKind, oudeUrls }
 }
 
 function readBytes(bytes: string): 'kopieren' | 'laten' {
-  if (bytes !== 'kopieren' && bytes !== 'laten') throw new UsageError('--bytes is kopieren or laten')
-  return bytes
+  const how = readChoice(bytes, '--bytes', ['copy', 'leave'], { kopieren: 'copy', laten: 'leave' })
+  return how === 'copy' ? 'kopieren' : 'laten'
 }
 
 /** Holds both sides against each other, and ends with 1 when they differ in what was not listed before. */
 async function compareBoth(
   { stores, log, ...parts }: OpenParts,
-  { rapport, json }: Options,
+  { report, json }: Options,
   { files, perKind, tempo }: Asked,
   from: From,
   oldApi: OldApi | undefined,
@@ -374,13 +439,14 @@ async function compareBoth(
   const there = oldApi && perKind > 0 ? apiClient({ ...oldApi, connections: 4, tempo }) : undefined
   const here = there && (await openOwnAnswers(config, database, box, stores, log))
   const stopped = stopSignal()
+  const told: Difference[] = []
   const proof = await checkTakeover({ ...parts, store: stores.store }, takeover, {
     files,
     ...(oldApi &&
       there &&
       here && { answers: { there: there.get, thereUrl: oldApi.url, here: here.answers, perKind } }),
     report: (difference) => {
-      if (json) console.log(JSON.stringify(difference))
+      if (json) told.push(difference)
       else
         console.log(
           `${difference.code.padEnd(10)} ${difference.kind} ${difference.key} ${difference.field}: ${difference.text}`,
@@ -391,18 +457,18 @@ async function compareBoth(
     signal: stopped,
   }).finally(async () => {
     // What was found is told, whatever ended it.
-    if (rapport) await writeReport(database, takeover, rapport)
+    if (report) await writeReport(database, takeover, report)
     await there?.close()
     await here?.close()
   })
-  if (json) console.log(JSON.stringify(proof))
+  if (json) console.log(JSON.stringify({ ...proof, found: told.slice(0, MOST_TOLD) }))
   else
     console.log(
       [
         ...proof.compared.map(comparedLine),
         ...proof.types.map(typeLine),
         ...proof.answers.map(answersLine),
-        ...(there ? [] : ['The answers of the APIs were not compared: give --oude-api and --client.']),
+        ...(there ? [] : ['The answers of the APIs were not compared: give --old-api and --client.']),
         `${proof.differences} differences that were not listed before.`,
       ].join('\n'),
     )
@@ -412,23 +478,23 @@ async function compareBoth(
 /** Begins a round, or goes on with one, and waits for its end or a signal. Ends with 1 when it is not complete. */
 async function runRound(
   { stores: { store }, log, ...parts }: OpenParts,
-  { proef, schrijfbaar, alles, rapport, json }: Options,
+  { dryRun, writable, everything, report, json }: Options,
   { naast, tempo, bytes, oudeUrls }: Asked,
   from: From,
 ): Promise<void> {
   const { database } = parts
   const { merge, ...source } = from
-  if (merge && !proef) await requirePlan(database, from.url, merge.isDecided)
+  if (merge && !dryRun) await requirePlan(database, from.url, merge.isDecided)
   const stopped = stopSignal()
   const { samenvoegen, clients, via } = merge ?? {}
   const begin = () =>
     beginRound(parts, {
       ...source,
-      trial: proef,
-      readOnly: !schrijfbaar,
+      trial: dryRun,
+      readOnly: !writable,
       settings: {
         ...{ clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo },
-        wijzigingen: !alles,
+        wijzigingen: !everything,
         ...(merge && { samenvoegen, clients, via }),
       },
     })
@@ -443,7 +509,7 @@ async function runRound(
   })
   if (!json)
     console.error(
-      `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.round}${proef ? ' (dry run)' : ''} from ${round.takeover.source}`,
+      `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.round}${dryRun ? ' (dry run)' : ''} from ${round.takeover.source}`,
     )
   if (!json) console.error(forecastLine(await forecastOf(database, round.takeover), from.kind))
   const runner = portionRunner({ ...parts, store, log })
@@ -466,7 +532,16 @@ async function runRound(
     await worker.stop()
     await runner.close()
     await round.release()
-    if (rapport) await writeReport(database, state, rapport)
+    if (report) await writeReport(database, state, report)
+  }
+  if (stopped.aborted && state.status === 'loopt') {
+    if (dryRun) {
+      await endDryRun(database, state)
+      console.error('The dry run is ended, and nothing of it is kept.')
+    } else
+      console.error(
+        `The round goes on: every worker of this installation works on it. Follow it with \`overnemen status\`, stop it with \`overnemen stop ${state.uuid}\`, or give the same command again.`,
+      )
   }
   const steps = await progressOf(database, state)
   const faults = await faultsOf(database, state)
@@ -485,10 +560,10 @@ async function requirePlan({ sql }: Database, url: string, isDecided: boolean): 
     left join takeover_remark r on r.takeover_id = t.id and r.code like 'botst-%'
     where t.source = ${source} and t.trial and t.status = 'klaar' group by t.id`
   const [plan] = plans
-  if (!plan) throw new UsageError('look first what clashes with what is here: give --proef, and read its report')
+  if (!plan) throw new UsageError('look first what clashes with what is here: give --dry-run, and read its report')
   if (plan.clashes > 0 && !isDecided)
     throw new UsageError(
-      `${plan.clashes} objects clash with what is here (botst-… in the report of --proef): mend them, or give --botsingen weigeren`,
+      `${plan.clashes} objects clash with what is here (botst-… in the report of --dry-run): mend them, or give --clashes refuse`,
     )
 }
 
@@ -503,13 +578,15 @@ function stopSignal(): AbortSignal {
 const tellWaiting = (reason: string, until: Date) =>
   console.error(`waiting: ${waitLine(`SourceUnavailable ${reason}`, until)}`)
 
+/** Differences that `--json` names one by one; the report has all. */
+const MOST_TOLD = 10_000
 const MANY = 1_000_000_000
 const isUnderWay = ({ status }: Takeover) => status === 'loopt' || status === 'gestopt'
 
-async function readOldApi({ oudeApi, client, secretStdin }: OpenZaakOptions): Promise<OldApi | undefined> {
-  if (oudeApi === undefined) return undefined
-  const url = readUrl(oudeApi, ['http:', 'https:'], '--oude-api')
-  if (client === undefined || !secretStdin) throw new UsageError('--oude-api goes with --client and --secret-stdin')
+async function readOldApi({ oldApi, client, secretStdin }: OpenZaakOptions): Promise<OldApi | undefined> {
+  if (oldApi === undefined) return undefined
+  const url = readUrl(oldApi, ['http:', 'https:'], '--old-api')
+  if (client === undefined || !secretStdin) throw new UsageError('--old-api goes with --client and --secret-stdin')
   return { url, clientId: client, secret: await readSecret() }
 }
 

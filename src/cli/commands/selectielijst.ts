@@ -17,6 +17,7 @@ import { lastOf } from '../../database/rows.ts'
 import { ownAddress } from '../../http/links.ts'
 import { dayOf } from '../../lib/day.ts'
 import { changeDatabase, withDatabase } from '../database.ts'
+import { formerly } from '../options.ts'
 import { fileMissing, print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -27,14 +28,14 @@ export function addTo(program: Command): void {
     .command('selectielijst')
     .description('the selectielijst, by which resultaattypen know how long files are kept')
 
-  selectielijst
+  const read = selectielijst
     .command('import')
     .description(
       'read files with procestypen, resultaten and resultaattypeomschrijvingen, instead of what was imported before',
     )
     .argument('<file...>', 'JSON files with answers of the API: lists, pages of them or single resources')
     .option('--date <day>', 'the day of the files (default: when they were last changed)')
-    .option('--check', 'only say what is in them', false)
+    .option('--dry-run', 'only say what is in them', false)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -48,25 +49,32 @@ Example:
   done
   zaakstroom selectielijst import procestypen.json resultaten.json resultaattypeomschrijvingen.json`,
     )
-    .action(async (files: string[], options: { date?: string; check: boolean; json?: boolean }) => {
+    .action(async (files: string[], options: { date?: string; dryRun: boolean; json?: boolean }) => {
       if (options.date !== undefined && !isDay(options.date)) throw new UsageError('--date is a day such as 2026-03-02')
       const read = await Promise.all(files.map(readSource))
       const datum = options.date ?? lastOf(read.map(({ day }) => day).sort())
       const items = itemsOf(read)
       const summary = { datum, ...summarise(items) }
-      if (!options.check)
+      if (!options.dryRun)
         await changeDatabase((database, config) =>
           mutator(database)(systemActor('selectielijst import', ownAddress(config)), (m) =>
             saveSelectielijst(m, items, { day: datum, files: files.map((file) => basename(file)) }),
           ),
         )
-      print(options, summary, [options.check ? 'Read, not stored:' : 'Imported:', ...linesOf(summary)].join('\n'))
+      print(
+        options,
+        { dryRun: options.dryRun, ...summary },
+        [options.dryRun ? 'Read, not stored:' : 'Imported:', ...linesOf(summary)].join('\n'),
+      )
     })
+
+  formerly(read, { '--check': '--dry-run' })
 
   selectielijst
     .command('show')
     .description('what was imported, and of which day')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom selectielijst show')
     .action(async (options: { json?: boolean }) => {
       const [imported, items] = await withDatabase(async ({ db }) => [
         await db.selectFrom('selectielijstImport').selectAll().executeTakeFirst(),
@@ -82,6 +90,7 @@ Example:
     .command('remove')
     .description('remove what was imported')
     .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  zaakstroom selectielijst remove')
     .action(async (options: { json?: boolean }) => {
       const removed = await changeDatabase((database, config) =>
         mutator(database)(systemActor('selectielijst remove', ownAddress(config)), deleteSelectielijst),

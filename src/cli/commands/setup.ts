@@ -1,6 +1,7 @@
 // setup apply: services, settings of notifications and applications from a file (../setup.ts).
 import type { Command } from 'commander'
-import { changeDatabase, databaseBox } from '../database.ts'
+import { databaseBox, planned } from '../database.ts'
+import { DRY_RUN } from '../options.ts'
 import { applySetup, readSetup } from '../setup.ts'
 import { fileMissing, print } from '../terminal.ts'
 
@@ -11,11 +12,13 @@ export function addTo(program: Command): void {
     .command('apply')
     .description('bring them to what the file says, all of it or nothing; again: changes nothing')
     .argument('<file>', 'YAML or JSON; what it writes as $NAME in braces comes from the environment')
+    .option(...DRY_RUN)
     .option('--json', 'print JSON')
-    .action(async (file: string, options: { json?: boolean }) => {
+    .addHelpText('after', '\nExample:\n  zaakstroom setup apply setup.yaml --dry-run')
+    .action(async (file: string, options: { dryRun?: boolean; json?: boolean }) => {
       const setup = await readSetup(file, process.env).catch(fileMissing(file))
-      const applied = await changeDatabase(async (database, config) =>
-        applySetup(database, await databaseBox(database, config), config, setup),
+      const applied = await planned(options)(async (database, config) =>
+        applySetup(database, await databaseBox(database, config), config, setup, options),
       )
       const changed = [
         ...applied.services.map((slug) => `service ${slug}`),
@@ -23,6 +26,8 @@ export function addTo(program: Command): void {
         ...applied.tokenIssuers.map((label) => `issuer ${label}`),
         ...applied.applicaties.map((label) => `applicatie ${label}`),
       ]
-      print(options, applied, changed.length > 0 ? `Changed: ${changed.join(', ')}.` : 'Nothing to change.')
+      const done = options.dryRun ? 'Would change' : 'Changed'
+      const text = changed.length > 0 ? `${done}: ${changed.join(', ')}.` : 'Nothing to change.'
+      print(options, { dryRun: options.dryRun === true, ...applied }, text)
     })
 }

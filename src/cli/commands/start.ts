@@ -9,6 +9,7 @@ export function addTo(program: Command): void {
   program
     .command('start')
     .description('api and worker in one process; prepares the database first')
+    .addHelpText('after', '\nExample:\n  zaakstroom start')
     .action(() =>
       runUntilSignal('start', [], async (config, log) => {
         const box = await findSecretBox(config, true)

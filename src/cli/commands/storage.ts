@@ -1,14 +1,16 @@
 // The subcommands on the document storage.
 import type { Command } from 'commander'
-import { BACKENDS } from '../../config/storage.ts'
+import { BACKENDS, type Backend } from '../../config/storage.ts'
 import { type Config, ConfigError } from '../../config.ts'
 import { one } from '../../database/rows.ts'
 import { type CheckResult, checkStorage } from '../../documenten/storage/check.ts'
 import { isBackend, openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { moveBytes } from '../../documenten/storage/migrate.ts'
-import { claimStore } from '../../documenten/storage/owner.ts'
-import type { Writer } from '../../documenten/storage/writers.ts'
+import { claimStore, requireOwnStore } from '../../documenten/storage/owner.ts'
+import { otherWriters, type Writer } from '../../documenten/storage/writers.ts'
 import { changeDatabase, withDatabase } from '../database.ts'
+import { DRY_RUN } from '../options.ts'
+import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
 /** With `--json` every finding is a line of its own, and the last line is the outcome. */
@@ -19,6 +21,7 @@ export function addTo(program: Command): void {
     .command('migrate')
     .description('move all documents to one backend, also while the service runs')
     .requiredOption('--to <backend>', BACKENDS.join(', '))
+    .option(...DRY_RUN)
     .option('--no-wait', 'end when all has moved, also while a process still writes to another store')
     .option('--json', 'print JSON')
     .addHelpText(
@@ -32,9 +35,10 @@ after an hour, by a worker. It may be stopped at any moment, and goes on when it
 Example:
   zaakstroom storage migrate --to s3_storage`,
     )
-    .action(async (options: { to: string; wait?: boolean; json?: boolean }) => {
+    .action(async (options: { to: string; wait?: boolean; dryRun?: boolean; json?: boolean }) => {
       const { to } = options
       if (!isBackend(to)) throw new UsageError(`--to is one of ${BACKENDS.join(', ')}`)
+      if (options.dryRun) return planMove(to, options)
       const interrupted = new AbortController()
       for (const name of ['SIGTERM', 'SIGINT'] as const)
         process.once(name, () => interrupted.abort(new Error('stopped; what is left moves when it is run again')))
@@ -89,7 +93,10 @@ It never changes or deletes a document, never writes bytes, and removes none tha
 a store where most bytes have no document: that looks like the wrong database. Put bytes back by copying them, under their own
 name, from a backup; then run it again.
 
-Exit codes: 0 all is well (or was repaired), 1 something is wrong.`,
+Exit codes: 0 all is well (or was repaired), 1 something is wrong.
+
+Example:
+  zaakstroom storage check --verify`,
     )
     .action(async (options: { verify?: boolean; repair?: boolean; removeMost?: boolean; json?: boolean }) => {
       if (options.removeMost && !options.repair) throw new UsageError('--remove-most goes with --repair')
@@ -111,6 +118,29 @@ Exit codes: 0 all is well (or was repaired), 1 something is wrong.`,
         if (outcome.found > outcome.repaired) process.exitCode = 1
       })
     })
+}
+
+/** What a move would move, to where it could. */
+async function planMove(to: Backend, options: { json?: boolean }): Promise<void> {
+  await withDatabase(async (database, config) => {
+    requireSettings(config, to)
+    const { storeFor } = openStores(config, toStderr)
+    const [known] = await database.sql`select from file where backend = ${to} limit 1`
+    if (known || to !== 'filesystem') {
+      await storeFor(to).check() // a directory without documents is made first
+      await requireOwnStore(database.sql, storeFor(to))
+    }
+    const rows = await database.sql<{ backend: string; documents: number; bytes: number }[]>`
+      select backend, count(*)::bigint as documents, sum(size)::bigint as bytes from file
+      where backend <> ${to} group by 1 order by 1`
+    const lines = rows.map(
+      ({ backend, documents, bytes }) => `  ${documents} documents (${bytes} bytes) from ${backend}`,
+    )
+    const writers = await otherWriters(database.sql, to)
+    for (const { name, backend } of writers) lines.push(`  ${name} still writes to ${backend}`)
+    const text = rows.length > 0 ? `Would move to ${to}:` : `All documents are in ${to}.`
+    print(options, { dryRun: true, to, from: [...rows], writers: [...writers] }, [text, ...lines].join('\n'))
+  })
 }
 
 /** What was found and done, for people. */

@@ -13,6 +13,10 @@ export function addTo(program: Command): void {
     .option('--user-id <id>', 'claim user_id', '')
     .option('--user-name <name>', 'claim user_representation', '')
     .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  curl -H "Authorization: Bearer $(zaakstroom token --id portaal)" http://127.0.0.1:8000/zaken/api/v1/zaken',
+    )
     .action(async (options: { id: string; userId: string; userName: string; json?: boolean }) => {
       const token = await withDatabase(async (database, config) =>
         tokenFor(database, await databaseBox(database, config), options.id, {

@@ -8,6 +8,7 @@ export function addTo(program: Command): void {
   program
     .command('worker')
     .description('only the jobs (needs SECRET_KEY, and DATABASE_URL or CONTROL_DATABASE_URL)')
+    .addHelpText('after', '\nExample:\n  DATABASE_URL=postgres://… SECRET_KEY=… zaakstroom worker')
     .action(() =>
       runUntilSignal('worker', ['DATABASE_URL', 'SECRET_KEY'], async (config, log) => {
         const { databaseUrl, controlDatabaseUrl, workerHealthPort, host } = config

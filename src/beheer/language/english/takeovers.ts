@@ -168,6 +168,8 @@ export const takeovers: Record<string, string> = {
   'Wijzigen is toegestaan.': 'Changes are allowed.',
   'Wijzigen wordt geweigerd tot de omschakeling.': 'Changes are refused until the switch-over.',
   'Deze overneming bestaat niet.': 'This takeover does not exist.',
+  'De ronde is gestopt. Geef hetzelfde commando opnieuw: de ronde gaat verder waar hij was.':
+    'The round is stopped. Give the same command again: the round goes on where it was.',
   'De ronde is gestopt, omdat een stap zeven keer mislukte. De fout staat hieronder bij de stap. Herstel de oorzaak en geef hetzelfde commando opnieuw: de ronde gaat verder waar hij was.':
     'The round has stopped, because a step failed seven times. The error is below, with the step. Repair the cause and give the same command again: the round continues where it was.',
   'Stappen van deze ronde waarin iets gebeurde, in hun volgorde':
@@ -193,8 +195,8 @@ export const takeovers: Record<string, string> = {
   'geef de client een ander client-id, of kies --clients samen':
     'give the client another client id, or choose --clients samen',
   'staat hier anders volgens de telling': 'differs here by the count',
-  'draai een ronde met --alles; blijft het staan, laat dan de bron nakijken':
-    'run a round with --alles; if it stays, have the source checked',
+  'draai een ronde met --everything; blijft het staan, laat dan de bron nakijken':
+    'run a round with --everything; if it stays, have the source checked',
   'nummers van zaken per jaar': 'numbers of cases per year',
   'identificatie komt vaker voor': 'identification occurs more than once',
   'haalt de elfproef niet': 'fails the eleven check',
@@ -226,8 +228,8 @@ export const takeovers: Record<string, string> = {
   'geen dag, getal of keuze die kan': 'not a day, number or choice that is possible',
   'waarde is anders geschreven': 'value is written in another way',
   niets: 'nothing',
-  'geef het adres mee met --oude-url als het van de bron is; anders niets':
-    'give the address with --oude-url if it is of the source; otherwise nothing',
+  'geef het adres mee met --old-url als het van de bron is; anders niets':
+    'give the address with --old-url if it is of the source; otherwise nothing',
   'niets, of kies een andere manier bij Instellingen': 'nothing, or choose another way under Settings',
   'mag zo blijven': 'may stay as it is',
   'mag zo blijven; wijzigen kan straks alleen met een goed nummer':
