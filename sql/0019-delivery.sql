@@ -13,13 +13,14 @@ comment on column delivery.ended_at is 'When an attempt failed for the last time
 create table external_receiver (
   singleton boolean primary key default true constraint external_receiver_singleton_check check (singleton),
   failures integer not null default 0, failing_since timestamptz, not_before timestamptz,
-  last_outcome text, last_http_status integer
+  last_outcome text, last_http_status integer, paused_at timestamptz
 );
 select describe('external_receiver', 'How the external notifications service is doing: one row.',
   'singleton', 'True; keeps it to one row.',
   'failures', 'Attempts that failed since the last one that succeeded.', 'failing_since', 'Since when attempts fail; empty: they do not.',
   'not_before', 'Nothing is sent to it before this moment: it asked for that.',
-  'last_outcome', 'Outcome of the last attempt that failed; empty: the last one succeeded.', 'last_http_status', 'Status of that answer.');
+  'last_outcome', 'Outcome of the last attempt that failed; empty: the last one succeeded.', 'last_http_status', 'Status of that answer.',
+  'paused_at', 'Since when sending to it is paused; empty: it is not.');
 insert into external_receiver default values;
 
 alter table notificatie_settings add column outage_counts text not null default 'extern'
@@ -86,12 +87,12 @@ declare
   of_subscribers record;
 begin
   select i.*, i.paused_at is null and exists (select from abonnement a where a.status = 'actief') as has_subscribers,
-      x.not_before, x.not_before is null as is_well into settings
+      x.not_before, x.not_before is null as is_well, x.paused_at is not null as external_paused into settings
   from notificatie_settings i cross join external_receiver x where p_worker = 0 or exists (select from worker w where w.id = p_worker);
   if not found then return; end if;
 
   -- is_claimable cannot be inlined: the usual case is told before it.
-  if settings.service_id is not null and p_external > 0 and (settings.is_well or settings.not_before <= now()) then
+  if settings.service_id is not null and not settings.external_paused and p_external > 0 and (settings.is_well or settings.not_before <= now()) then
     select coalesce(array_agg(c.notificatie_id), '{}'), coalesce(array_agg(0::bigint), '{}'), array_agg(e.notificatie_id),
         array_agg(c.next_attempt_at), array_agg(c.claimed_by is not null),
         array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))

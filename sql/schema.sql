@@ -773,6 +773,7 @@ create table external_receiver (
   last_http_status integer, -- Status of that answer.
   last_outcome text, -- Outcome of the last attempt that failed; empty: the last one succeeded.
   not_before timestamp with time zone, -- Nothing is sent to it before this moment: it asked for that.
+  paused_at timestamp with time zone, -- Since when sending to it is paused; empty: it is not.
   singleton boolean not null default true, -- True; keeps it to one row.
   constraint external_receiver_pkey PRIMARY KEY (singleton),
   constraint external_receiver_singleton_check CHECK (singleton)
@@ -2918,12 +2919,12 @@ declare
   of_subscribers record;
 begin
   select i.*, i.paused_at is null and exists (select from abonnement a where a.status = 'actief') as has_subscribers,
-      x.not_before, x.not_before is null as is_well into settings
+      x.not_before, x.not_before is null as is_well, x.paused_at is not null as external_paused into settings
   from notificatie_settings i cross join external_receiver x where p_worker = 0 or exists (select from worker w where w.id = p_worker);
   if not found then return; end if;
 
   -- is_claimable cannot be inlined: the usual case is told before it.
-  if settings.service_id is not null and p_external > 0 and (settings.is_well or settings.not_before <= now()) then
+  if settings.service_id is not null and not settings.external_paused and p_external > 0 and (settings.is_well or settings.not_before <= now()) then
     select coalesce(array_agg(c.notificatie_id), '{}'), coalesce(array_agg(0::bigint), '{}'), array_agg(e.notificatie_id),
         array_agg(c.next_attempt_at), array_agg(c.claimed_by is not null),
         array_agg(not exists (select from notificatie n where n.id = c.notificatie_id))

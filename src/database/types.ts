@@ -1698,6 +1698,10 @@ export interface ExternalReceiver {
    */
   notBefore: string | null;
   /**
+   * Since when sending to it is paused; empty: it is not.
+   */
+  pausedAt: string | null;
+  /**
    * True; keeps it to one row.
    */
   singleton: Generated<boolean>;

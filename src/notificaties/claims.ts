@@ -281,7 +281,7 @@ const receivers = (sql: postgres.Sql) => sql<
   { id: number; moment: string; probed: boolean; well: boolean; changed: string }[]
 >`
   select ${EXTERNAL}::bigint as id, coalesce(not_before, '-infinity') as moment, false as probed, not_before is null as well, changed_at as changed
-  from notificatie_settings cross join external_receiver where service_id is not null
+  from notificatie_settings i cross join external_receiver x where i.service_id is not null and x.paused_at is null
   union all
   select id, coalesce(not_before, '-infinity'), failures >= ${SPARING.failures}, failures = 0 and not_before is null, status_since
   from abonnement where status = 'actief' and callback_url <> '' and deleted_at is null

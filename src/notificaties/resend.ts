@@ -101,14 +101,14 @@ export async function sendNow(m: Mutation, uuids: string[], receiver?: number): 
   const rows = await m.sql<(Pressed & { receiver: number })[]>`
     with meant as materialized (
       select n.uuid, l.notificatie_id, l.abonnement_id, e.uuid as behind, case
-        when case l.abonnement_id when ${EXTERNAL} then i.service_id is null else i.paused_at is not null end then 'paused'
+        when case l.abonnement_id when ${EXTERNAL} then i.service_id is null or x.paused_at is not null else i.paused_at is not null end then 'paused'
         when l.abonnement_id <> ${EXTERNAL} and a.status is distinct from 'actief' then 'stopped'
         when a.callback_url = '' then 'fetched'
         when l.claimed_by is not null then 'busy'
         when e.id is not null then 'held'
         else 'now' end as outcome
       from notificatie n join delivery l on l.notificatie_id = n.id and l.status = 'gepland'
-      cross join notificatie_settings i
+      cross join notificatie_settings i cross join external_receiver x
       left join abonnement a on a.id = l.abonnement_id and a.deleted_at is null
       left join lateral (
         select en.id, en.uuid from delivery e join notificatie en on en.id = e.notificatie_id

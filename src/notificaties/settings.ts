@@ -8,6 +8,7 @@ import { EXTERNAL } from '../core/outbox.ts'
 import { invalid } from '../core/problem.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Database, ReadDb } from '../database/database.ts'
+import { one } from '../database/rows.ts'
 import { saveService } from '../services/register.ts'
 import { receiverAnswers, wakeSender } from './resend.ts'
 
@@ -77,23 +78,55 @@ export async function readModus(db: ReadDb): Promise<'extern' | 'ingebouwd' | 'b
   return mode as 'extern' | 'ingebouwd' | 'beide'
 }
 
-/** Since when sending is paused, to all receivers; null: it is not. What is being sent at that moment is finished. */
-export async function pausedAt(db: ReadDb): Promise<string | null> {
-  const row = await db.selectFrom('notificatieSettings').select('pausedAt').executeTakeFirstOrThrow()
-  return row.pausedAt
+/** Waiting messages are counted up to here, for each receiver. */
+export const WAITING_TO = 10_000
+
+export type Pauses = {
+  /** Since when sending is paused to all; null: it is not. */
+  all: string | null
+  /** And to the external service alone. */
+  external: string | null
+  /** How many abonnementen are paused. */
+  subscribers: number
+  /** Messages that wait for that, one for each receiver; one more than `WAITING_TO`, or more: there are more. */
+  waiting: number
+}
+
+/** What is paused, and how much waits for that. */
+export async function readPauses(db: ReadDb): Promise<Pauses> {
+  const { rows } = await sql<Pauses>`
+    select i.paused_at as all, x.paused_at as external, p.subscribers, w.waiting
+    from notificatie_settings i cross join external_receiver x
+    cross join lateral (
+      select count(*)::int as subscribers from abonnement where status = 'gepauzeerd' and deleted_at is null) p
+    cross join lateral (
+      select coalesce(sum(c.count), 0)::int as waiting
+      from (
+        select ${EXTERNAL}::bigint as id where i.paused_at is not null or x.paused_at is not null
+        union all select id from abonnement where deleted_at is null and (i.paused_at is not null or status = 'gepauzeerd')) r
+      cross join lateral (
+        select count(*) from (
+          select from delivery l where l.abonnement_id = r.id and l.status = 'gepland' limit ${WAITING_TO + 1}) l) c) w`.execute(
+    db,
+  )
+  return one(rows)
 }
 
 /**
- * Pauses sending, for all workers and until it is resumed; or resumes it, and what waited goes.
+ * Pauses sending, for all workers and until it is resumed; or resumes it, and what waited goes. What is being sent at that moment is
+ * finished, and nothing that waits is lost.
+ * @param receiver all, or the external service alone; of an abonnement `pauseAbonnement` is the pause
  * @returns whether anything changed
  */
-export async function setPaused(m: Mutation, pause: boolean): Promise<boolean> {
+export async function setPaused(m: Mutation, pause: boolean, receiver: 'all' | 'external' = 'all'): Promise<boolean> {
   m.unrecorded('settings are no resource of the standard')
   const { numUpdatedRows } = await m.trx
-    .updateTable('notificatieSettings')
-    .set({ pausedAt: pause ? sql<string>`now()` : null, changedAt: sql<string>`now()` })
+    .updateTable(receiver === 'all' ? 'notificatieSettings' : 'externalReceiver')
+    .set({ pausedAt: pause ? sql<string>`now()` : null })
     .where('pausedAt', pause ? 'is' : 'is not', null)
     .executeTakeFirst()
+  // What senders have seen until now counts no more.
+  await m.trx.updateTable('notificatieSettings').set({ changedAt: sql<string>`now()` }).execute()
   if (!pause) await wakeSender(m)
   return numUpdatedRows > 0n
 }

@@ -119,27 +119,29 @@ t.test('what a sender believes to have seen is overdue soon, and sent', async (t
   t.equal(test.receiver.received.length, 2)
 })
 
-t.test('what waited while sending was paused is sent by a sender that looked on meanwhile', async (t) => {
-  const test = await givenNotificaties(t)
-  const { sql } = test.database
-  const { sender, pool } = await givenSender(t, test)
-  const pause = (isPaused: boolean) => mutator(test.database)(systemActor('test'), (m) => setPaused(m, isPaused))
-  await givenChange(test)
-  const running = sender.run(pool)
-  await until('the first', () => test.receiver.received.length === 1)
-  await until('its record', async () => (await sql`select from delivery`).length === 0)
-  await pause(true)
-  await givenChange(test)
-  await sql`update delivery set next_attempt_at = now() - interval '1 minute'`
-  await sql`update notificatie_settings set changed_at = now() - interval '30 seconds'`
-  await running
-  const again = sender.run(pool)
-  await pause(false)
-  await until('the second', () => test.receiver.received.length === 2)
-  sender.stop()
-  await again
-  t.equal((await sql`select from delivery`).length, 0)
-})
+for (const whom of ['all', 'external'] as const)
+  t.test(`what waited while sending to ${whom} was paused is sent by a sender that looked on meanwhile`, async (t) => {
+    const test = await givenNotificaties(t)
+    const { sql } = test.database
+    const { sender, pool } = await givenSender(t, test)
+    const pause = (isPaused: boolean) =>
+      mutator(test.database)(systemActor('test'), (m) => setPaused(m, isPaused, whom))
+    await givenChange(test)
+    const running = sender.run(pool)
+    await until('the first', () => test.receiver.received.length === 1)
+    await until('its record', async () => (await sql`select from delivery`).length === 0)
+    await pause(true)
+    await givenChange(test)
+    await sql`update delivery set next_attempt_at = now() - interval '1 minute'`
+    await sql`update notificatie_settings set changed_at = now() - interval '30 seconds'`
+    await running
+    const again = sender.run(pool)
+    await pause(false)
+    await until('the second', () => test.receiver.received.length === 2)
+    sender.stop()
+    await again
+    t.equal((await sql`select from delivery`).length, 0)
+  })
 
 t.test('a claim from a moment on finds all of a receiver that failed', async (t) => {
   const test = await givenNotificaties(t)

@@ -5,6 +5,7 @@ import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { toProblem } from '../../core/problem.ts'
+import { readPauses, WAITING_TO } from '../../notificaties/settings.ts'
 import { ENGLISH } from '../language/english/index.ts'
 import { inLanguage, language, lowerFirst, reason, t, words } from '../language/language.ts'
 import { templateLanguage } from '../language/templates.ts'
@@ -138,8 +139,11 @@ export async function registerPage(app: FastifyInstance, style: Style): Promise<
     const { request } = this
     const notice = request.session?.notice ?? null
     if (notice) await forgetNotice(request, notice)
+    const pauses = request.beheerder && (await readPauses(request.server.read))
     const html = await render(this, template, {
       notice,
+      pauses,
+      waitingTo: WAITING_TO,
       ...data,
       ...frame(request, style),
       faultList: (body: string) => listFaults(body, data.faults),

@@ -147,11 +147,19 @@ export function stateOf(message: Message): { tone: Tone; text: string } {
 /** What a message that is still to go waits for. */
 export function waitsFor(
   message: Message,
-  { pause, service, inOrder, mode }: { pause: string | null; service: string | null; inOrder: boolean; mode: string },
+  state: {
+    pause: string | null
+    externalPause: string | null
+    service: string | null
+    inOrder: boolean
+    mode: string
+  },
 ): string {
+  const { pause, externalPause, service, inOrder, mode } = state
   if (message.status !== 'gepland') return ''
   if (pause !== null) return t('Het versturen is gepauzeerd.')
   if (mode !== 'ingebouwd' && service === null) return t('Er is geen notificatiedienst ingesteld.')
+  if (mode === 'extern' && externalPause !== null) return t('Het versturen naar de notificatiedienst is gepauzeerd.')
   if (inOrder && message.wachtOpEerder) return t('Een eerder bericht over hetzelfde object gaat voor.')
   return ''
 }

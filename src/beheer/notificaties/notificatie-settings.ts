@@ -10,7 +10,6 @@ import { receiverAnswers } from '../../notificaties/resend.ts'
 import {
   followService,
   type NotificationSettings,
-  pausedAt,
   readModus,
   readSettings,
   SLUG,
@@ -113,7 +112,7 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
   async function show(reply: FastifyReply, fields: Values, faults: FormFaults, outage: Outage) {
     const fault: FormFaults = {}
     const retry = readRetry(fields, fault)
-    const [now, pause] = await Promise.all([readCurrent(app.read), pausedAt(app.read)])
+    const now = await readCurrent(app.read)
     const mode = await readModus(app.read)
     const receivers = { external: mode !== 'ingebouwd' && now.dienst !== null, subscribers: mode !== 'extern' }
     const dryRun = Object.keys(fault).length === 0 && (await outageOutcome(fields, retry, outage, receivers))
@@ -131,7 +130,6 @@ export function registerNotificatieSettings(app: FastifyInstance): void {
       dryRun,
       scheduleFaults: Object.values(fault),
       schema: Object.keys(fault).length === 0 ? schema(retry) : [],
-      pause,
       test: test && { ...test, stappen: stepsOf(test.nieuw.stappen) },
       kanalen: kanalen && { ...kanalen, kanalen: kanalen.nieuw.kanalen },
       withoutAddress: app.parts.config.publicUrl === undefined,

@@ -9,7 +9,7 @@ import { today } from '../../lib/day.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { KANALEN } from '../../notificaties/kanalen.ts'
 import { type Pressed, type Resent, resendFailed, sendNow } from '../../notificaties/resend.ts'
-import { pausedAt, readModus, readSettings, setPaused } from '../../notificaties/settings.ts'
+import { readModus, readPauses, readSettings, setPaused } from '../../notificaties/settings.ts'
 import { mutateFromPage } from '../frame/change.ts'
 import type { FormValues } from '../frame/form.ts'
 import { formatNumber } from '../frame/format.ts'
@@ -157,24 +157,28 @@ export function registerNotificaties(app: FastifyInstance): void {
     })
   }
 
-  for (const pausing of [true, false]) {
-    app.post(`/notificaties/${pausing ? 'pauzeren' : 'hervatten'}`, { config: operating }, async (request, reply) => {
-      await mutateFromPage(request, async (m) => {
-        const oud = await pausedAt(m.read)
-        await setPaused(m, pausing)
-        m.audit({
-          handeling: pausing ? 'notificaties-pauzeren' : 'notificaties-hervatten',
-          soort: 'notificatie-instelling',
-          oud: { pausedAt: oud },
-          nieuw: { pausedAt: await pausedAt(m.read) },
+  for (const [path, receiver] of [
+    ['/notificaties', 'all'],
+    ['/configuratie/notificaties', 'external'],
+  ] as const)
+    for (const pausing of [true, false]) {
+      app.post(`${path}/${pausing ? 'pauzeren' : 'hervatten'}`, { config: operating }, async (request, reply) => {
+        await mutateFromPage(request, async (m) => {
+          const oud = (await readPauses(m.read))[receiver]
+          await setPaused(m, pausing, receiver)
+          m.audit({
+            handeling: pausing ? 'notificaties-pauzeren' : 'notificaties-hervatten',
+            soort: receiver === 'all' ? 'notificatie-instelling' : 'notificatiedienst',
+            oud: { pausedAt: oud },
+            nieuw: { pausedAt: (await readPauses(m.read))[receiver] },
+          })
         })
+        const text = pausing
+          ? t('Het versturen is gepauzeerd. Wat op dit moment wordt verstuurd, wordt nog afgemaakt.')
+          : t('Het versturen is hervat. Wat wachtte gaat nu weg.')
+        return redirectWith(request, reply, path, text)
       })
-      const text = pausing
-        ? t('Het versturen is gepauzeerd. Wat op dit moment wordt verstuurd, wordt nog afgemaakt.')
-        : t('Het versturen is hervat. Wat wachtte gaat nu weg.')
-      return redirectWith(request, reply, '/notificaties', text)
-    })
-  }
+    }
 
   app.get<Params>('/notificaties/:uuid', { config: viewing }, async (request, reply) => {
     const bericht = await requireMessage(app, request.params.uuid)
@@ -287,12 +291,12 @@ async function requireMessage(app: FastifyInstance, uuid: string) {
 
 /** What holds for all messages: whether they are sent at all. */
 async function readState(app: FastifyInstance) {
-  const [{ dienst, inOrder, maxRetries }, pause, mode] = await Promise.all([
+  const [{ dienst, inOrder, maxRetries }, { all: pause, external: externalPause }, mode] = await Promise.all([
     readSettings(app.read),
-    pausedAt(app.read),
+    readPauses(app.read),
     readModus(app.read),
   ])
-  return { service: dienst, inOrder, maxRetries, pause, mode }
+  return { service: dienst, inOrder, maxRetries, pause, externalPause, mode }
 }
 
 function inWords(row: Row, state: State) {
@@ -389,7 +393,10 @@ function heldBy(delivery: Delivery, state: State): { heldBy: string; behind: str
 function stoppedBy({ abonnementId, status, abonnementStatus, callbackUrl, bezig }: Delivery, state: State): string {
   if (status !== 'gepland' || bezig) return ''
   if (state.pause !== null) return t('Het versturen is gepauzeerd.')
-  if (abonnementId === EXTERNAL) return state.service === null ? t('Er is geen notificatiedienst ingesteld.') : ''
+  if (abonnementId === EXTERNAL) {
+    if (state.service === null) return t('Er is geen notificatiedienst ingesteld.')
+    return state.externalPause === null ? '' : t('Het versturen naar de notificatiedienst is gepauzeerd.')
+  }
   if (abonnementStatus !== 'actief') return t('Het abonnement is gepauzeerd, geblokkeerd of opgezegd: hervat het.')
   return callbackUrl === '' ? t('De ontvanger haalt zijn berichten op.') : ''
 }

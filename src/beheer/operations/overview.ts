@@ -11,7 +11,7 @@ import { timeZone } from '../../lib/day.ts'
 import { countUnrecorded } from '../../notificaties/claims.ts'
 import { ALL } from '../../notificaties/figures.ts'
 import { unreachable } from '../../notificaties/kanalen.ts'
-import { pausedAt, readModus, readSettings } from '../../notificaties/settings.ts'
+import { readModus, readSettings } from '../../notificaties/settings.ts'
 import { readAlarms } from '../../nrc/abonnement/figures.ts'
 import { lastSetback } from '../../operations/clock.ts'
 import { diskGrowth, LATE_SECONDS, notedBytes } from '../../operations/figures.ts'
@@ -68,7 +68,6 @@ export function registerOverview(app: FastifyInstance): void {
       disk,
       size,
       versions,
-      pause,
       lost,
       troubled,
       stuck,
@@ -90,7 +89,6 @@ export function registerOverview(app: FastifyInstance): void {
       readDisk(parts),
       notedBytes(app.reader),
       readVersions(app.reader),
-      pausedAt(app.read),
       lostContent()(''),
       readAlarms(app.read, MAX_ALARMS),
       unrecorded()(''),
@@ -131,7 +129,6 @@ export function registerOverview(app: FastifyInstance): void {
       disk,
       size,
       versions,
-      pause,
       picture: picture.isEmpty ? null : picture,
       days: days.isEmpty ? null : days,
       queue,

@@ -5,6 +5,7 @@ import { mutator } from '../../core/mutate.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { KANALEN, registerKanalen, testNotificatie } from '../../notificaties/kanalen.ts'
 import { resendFailed } from '../../notificaties/resend.ts'
+import { readPauses, setPaused, WAITING_TO } from '../../notificaties/settings.ts'
 import { changeDatabase, databaseBox } from '../database.ts'
 import { readMoment } from '../options.ts'
 import { print } from '../terminal.ts'
@@ -73,4 +74,32 @@ export function addTo(program: Command): void {
       const text = `${messages} messages${made} will be sent again, in ${deliveries} deliveries.`
       print(options, { resent: messages, deliveries, ...window }, text)
     })
+  for (const pausing of [true, false])
+    notifications
+      .command(pausing ? 'pause' : 'resume')
+      .description(
+        pausing
+          ? 'send nothing to any receiver until it is resumed; everything is kept'
+          : 'send again; what waits goes at once',
+      )
+      .option('--external', 'the notifications service alone, and not the abonnementen')
+      .action(async ({ external = false }: { external?: boolean }) => {
+        const receiver = external ? 'external' : 'all'
+        const name = pausing ? 'notifications pause' : 'notifications resume'
+        const pauses = await changeDatabase((database) =>
+          mutator(database)(systemActor(name), async (m) => {
+            await setPaused(m, pausing, receiver)
+            return readPauses(m.read)
+          }),
+        )
+        const waiting = pauses.waiting > WAITING_TO ? `more than ${WAITING_TO}` : String(pauses.waiting)
+        const still = [
+          pauses.all !== null && 'all receivers',
+          pauses.external !== null && 'the notifications service',
+          pauses.subscribers > 0 && `${pauses.subscribers} abonnementen`,
+        ].filter((part) => part !== false)
+        console.log(
+          still.length === 0 ? 'Nothing is paused.' : `Paused: ${still.join(', ')}. ${waiting} deliveries wait.`,
+        )
+      })
 }

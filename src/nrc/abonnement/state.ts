@@ -78,7 +78,8 @@ export async function blockOverflowing({ sql }: Database): Promise<{ uuid: strin
           select notificatie_id from delivery where abonnement_id = a.id and status = 'gepland'
           order by next_attempt_at, notificatie_id limit ${LOOKED_AT}) l) oudste
       left join notificatie n on n.id = oudste.id
-      where a.status in ('actief', 'gepauzeerd') and a.deleted_at is null
+      -- A pause of all is nobody's fault.
+      where a.status in ('actief', 'gepauzeerd') and a.deleted_at is null and i.paused_at is null
     ) o
     where a.id = o.id and o.reason is not null and a.status in ('actief', 'gepauzeerd')
     returning a.uuid, a.reason`

@@ -79,6 +79,7 @@ async function findExternal(sql: ReadSql): Promise<Condition[]> {
   const { fails } = one(
     await sql<{ fails: boolean }[]>`
     select exists (select from notificatie_settings where service_id is not null and mode in ('extern', 'beide'))
+      and not exists (select from external_receiver where paused_at is not null)
       and (select outcome <> 'delivered' from delivery_attempt
         where abonnement_id = 0 and outcome <> 'lost' order by begun_at desc limit 1) is true
       and (select aanmaakdatum < now() - make_interval(mins => ${FAILING_MINUTES}) from notificatie where id = (

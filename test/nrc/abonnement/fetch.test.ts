@@ -227,6 +227,9 @@ t.test('while it is paused nothing is handed out; one that was blocked goes on w
   t.strictSame([paused.status, paused.headers['retry-after']], [409, '60'])
   await sql`update abonnement set status = 'actief'`
   await sql`update notificatie_settings set block_from_count = 2`
+  await test.database.sql`update notificatie_settings set paused_at = now()`
+  t.equal((await blockOverflowing(test.database)).length, 0, 'a pause of all is nobody’s fault')
+  await test.database.sql`update notificatie_settings set paused_at = null`
   t.equal((await blockOverflowing(test.database)).length, 1)
   await publish(test, ['c'])
   const first = await get(test, `${url}/berichten`)

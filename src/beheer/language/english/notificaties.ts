@@ -1,5 +1,15 @@
 // Notifications, channels and their settings.
 export const notificaties: Record<string, string> = {
+  Pauzeren: 'Pause',
+  'Alleen het versturen naar deze dienst stopt. Abonnementen gaan door, en berichten blijven bewaard.':
+    'Only sending to this service stops. Subscriptions go on, and messages are kept.',
+  'Versturen naar deze dienst pauzeren': 'Pause sending to this service',
+  'Het versturen naar de notificatiedienst is gepauzeerd': 'Sending to the notification service has been paused',
+  'Het versturen naar de notificatiedienst is gepauzeerd.': 'Sending to the notification service has been paused.',
+  'Eén abonnement is gepauzeerd': 'One subscription is paused',
+  '{1} abonnementen zijn gepauzeerd': '{1} subscriptions are paused',
+  'Nu wachten {1} bezorgingen.': 'Now {1} deliveries wait.',
+  'Alles blijft bewaard en gaat weg na hervatten.': 'Everything is kept, and goes after resuming.',
   'Proef: een ontvanger is een tijd weg': 'Dry run: a receiver is away for a while',
   'Uren weg': 'Hours away',
   'Berichten per uur': 'Messages per hour',
@@ -122,8 +132,7 @@ export const notificaties: Record<string, string> = {
   'Berichten over hetzelfde hoofdobject wachten op elkaar, zodat ze aankomen in de volgorde van de wijzigingen.':
     'Messages about the same main object wait for each other, so that they arrive in the order of the changes.',
   'Het versturen van notificaties is gepauzeerd': 'Sending notifications has been paused',
-  'sinds {1}. Nieuwe berichten blijven bewaard en gaan weg zodra u hervat.':
-    'since {1}. New messages are kept and go out as soon as you resume.',
+  'sinds {1}.': 'since {1}.',
   'Versturen hervatten': 'Resume sending',
   'Vraag een beheerder met de rol operator om het versturen te hervatten.':
     'Ask somebody with the role operator to resume sending.',
