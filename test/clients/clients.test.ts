@@ -1,103 +1,24 @@
 // Clients in use, request by request: what each asks (facts.ts) is answered, and what it reads is there as its parser wants it.
 import t, { type Test } from 'tap'
 import { prepareNrc } from '../../src/nrc/start.ts'
-import {
-  givenBesluittype,
-  givenCatalogus,
-  givenInformatieobjecttype,
-  givenZaaktype,
-  type Json,
-  testApp,
-} from '../app.ts'
+import { type Json, testApp } from '../app.ts'
 import { form } from '../documenten/documenten.ts'
-import { CRS, givenDocument, givenEigenschap, givenResultaattype, givenZaak, made, ZAKEN } from '../zaken/given.ts'
+import { CRS, givenDocument, givenZaak, made, ZAKEN } from '../zaken/given.ts'
 import { CLIENTS, KINDS, type Reads, type Request, type Rule } from './facts.ts'
+import { givenWorld, post } from './world.ts'
 
-const CONTENT = { inhoud: 'QmVzdGU=', bestandsomvang: 5, bestandsnaam: 'brief.txt', formaat: 'text/plain' }
 const lines: string[] = []
 const test = await testApp(t, {}, (line) => lines.push(line))
 const { call } = test
 await test.database.sql`update notificatie_settings set mode = 'ingebouwd'`
 await prepareNrc(test.database, test.config)
-const world = await givenWorld()
+const world = await givenWorld(test)
 
 for (const { name, requests } of CLIENTS)
   t.test(`${name} gets what it asks, and can read it`, async (t) => {
     const names: Record<string, string> = { ...world, run: name.toLowerCase().replace(/\W/g, '') }
     for (const request of requests) await play(t, request, names)
   })
-
-/** A case with one of everything that clients look for, a closed one, and another. */
-async function givenWorld(): Promise<Record<string, string>> {
-  const catalogus = await givenCatalogus(test)
-  const informatieobjecttype = await givenInformatieobjecttype(test, { catalogus, omschrijving: 'Bijlage' })
-  const besluittype = await givenBesluittype(test, { catalogus })
-  const zaaktype = await givenZaaktype(test, {
-    catalogus,
-    concept: true,
-    besluittypen: [besluittype],
-    statustypen: ['Ontvangen', 'Klaar'],
-    roltypen: [
-      { omschrijving: 'Behandelaar', omschrijvingGeneriek: 'behandelaar' },
-      { omschrijving: 'Aanvrager', omschrijvingGeneriek: 'initiator' },
-    ],
-    informatieobjecttypen: [informatieobjecttype],
-  })
-  const resultaattype = await givenResultaattype(test, zaaktype, { afleidingswijze: 'afgehandeld' })
-  const eigenschap = await givenEigenschap(test, zaaktype, 'kleur')
-  await call('PATCH', zaaktype, { deelzaaktypen: [zaaktype] })
-  await call('POST', `${zaaktype}/publish`)
-  const { body } = await call('GET', zaaktype)
-  const [statustype, eindstatus] = await inOrder(body.statustypen)
-  const roltypen: Json[] = await Promise.all(body.roltypen.map(async (url: string) => (await call('GET', url)).body))
-  const roltypeOf = (generiek: string) => roltypen.find((one) => one.omschrijvingGeneriek === generiek)!.url as string
-  const types = { statustype, eindstatus, resultaattype, roltype: roltypeOf('behandelaar') } as Record<string, string>
-  const full = await givenFullZaak(zaaktype, informatieobjecttype, types)
-  const closed = await givenFullZaak(zaaktype, informatieobjecttype, types)
-  await post(`${ZAKEN}/resultaten`, { zaak: closed.url, resultaattype })
-  const datumStatusGezet = '2026-03-20T10:00:00Z'
-  await post(`${ZAKEN}/statussen`, { zaak: closed.url, statustype: eindstatus, datumStatusGezet })
-  return {
-    ...types,
-    catalogus,
-    informatieobjecttype,
-    besluittype,
-    zaaktype,
-    eigenschap,
-    initiator: roltypeOf('initiator'),
-    zaaktypeIdentificatie: body.identificatie,
-    documenttypeOmschrijving: 'Bijlage',
-    full: full.url,
-    fullIdentificatie: full.identificatie,
-    closed: closed.url,
-    other: (await givenZaak(test, { zaaktype })).url,
-  }
-}
-
-async function post(path: string, body: object): Promise<string> {
-  return made(await call('POST', path, body)).url
-}
-
-async function inOrder(urls: string[]): Promise<string[]> {
-  const found: Json[] = await Promise.all(urls.map(async (url) => (await call('GET', url)).body))
-  return found.sort((a, b) => a.volgnummer - b.volgnummer).map(({ url }) => url)
-}
-
-async function givenFullZaak(zaaktype: string, documenttype: string, types: Record<string, string>): Promise<Json> {
-  const zaak = await givenZaak(test, { zaaktype, vertrouwelijkheidaanduiding: 'openbaar', omschrijving: 'Melding' })
-  const inZaak = { zaak: zaak.url }
-  const person = { betrokkeneType: 'natuurlijk_persoon', betrokkeneIdentificatie: { inpBsn: '111222333' } }
-  await post(`${ZAKEN}/rollen`, { ...inZaak, roltype: types.roltype, roltoelichting: 'Melder', ...person })
-  const datumStatusGezet = '2026-03-02T10:00:00Z'
-  await post(`${ZAKEN}/statussen`, { ...inZaak, statustype: types.statustype, datumStatusGezet })
-  const overige = { objectType: 'overige', objectTypeOverige: 'taak', objectIdentificatie: { overigeData: {} } }
-  await post(`${ZAKEN}/zaakobjecten`, { ...inZaak, ...overige })
-  await post(`${ZAKEN}/zaakinformatieobjecten`, {
-    ...inZaak,
-    informatieobject: await givenDocument(test, documenttype, { ...CONTENT, indicatieGebruiksrecht: false }),
-  })
-  return zaak
-}
 
 async function play(t: Test, request: Request, names: Record<string, string>): Promise<void> {
   const { does, reads, finds, keep = {}, part } = request
@@ -217,17 +138,21 @@ async function givenWhole(): Promise<{ does: string; url: string; headers?: obje
     },
     {
       does: 'GZAC, a note',
-      url: await post(`${ZAKEN}/zaaknotities`, { ...note, aangemaaktDoor: 'Jan', notitieType: 'extern' }),
+      url: await post(test, `${ZAKEN}/zaaknotities`, { ...note, aangemaaktDoor: 'Jan', notitieType: 'extern' }),
       knows: { ...note, tekst: 'Anders' },
     },
     {
       does: 'ZAC, a result',
-      url: await post(`${ZAKEN}/resultaten`, { ...inZaak, resultaattype: world.resultaattype, toelichting: 'Ja' }),
+      url: await post(test, `${ZAKEN}/resultaten`, {
+        ...inZaak,
+        resultaattype: world.resultaattype,
+        toelichting: 'Ja',
+      }),
       knows: { ...inZaak, resultaattype: world.resultaattype },
     },
     {
       does: 'ZaakBrug, an object',
-      url: await post(`${ZAKEN}/zaakobjecten`, {
+      url: await post(test, `${ZAKEN}/zaakobjecten`, {
         ...overige,
         relatieomschrijving: 'Betreft',
         objectIdentificatie: { overigeData: { a: 1 } },
@@ -236,7 +161,7 @@ async function givenWhole(): Promise<{ does: string; url: string; headers?: obje
     },
     {
       does: 'a document in a case',
-      url: await post(`${ZAKEN}/zaakinformatieobjecten`, {
+      url: await post(test, `${ZAKEN}/zaakinformatieobjecten`, {
         ...inZaak,
         informatieobject: document,
         titel: 'Brief',
@@ -246,7 +171,7 @@ async function givenWhole(): Promise<{ does: string; url: string; headers?: obje
     },
     {
       does: 'a besluit',
-      url: await post('/besluiten/api/v1/besluiten', {
+      url: await post(test, '/besluiten/api/v1/besluiten', {
         ...besluit,
         ...inZaak,
         toelichting: 'Blijft',
@@ -258,12 +183,12 @@ async function givenWhole(): Promise<{ does: string; url: string; headers?: obje
     },
     {
       does: 'terms of use',
-      url: await post('/documenten/api/v1/gebruiksrechten', { ...rights, einddatum: '2030-01-01T00:00:00Z' }),
+      url: await post(test, '/documenten/api/v1/gebruiksrechten', { ...rights, einddatum: '2030-01-01T00:00:00Z' }),
       knows: { ...rights, omschrijvingVoorwaarden: 'weinig' },
     },
     {
       does: 'a sending',
-      url: await post('/documenten/api/v1/verzendingen', {
+      url: await post(test, '/documenten/api/v1/verzendingen', {
         ...sending,
         toelichting: 'Blijft',
         verzenddatum: '2026-03-02',
