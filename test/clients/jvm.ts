@@ -11,7 +11,9 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { signToken } from '../../src/autorisaties/clients.ts'
+import { prepareNrc } from '../../src/nrc/start.ts'
 import { SECRET, testApp } from '../app.ts'
+import { made } from '../zaken/given.ts'
 import { GZAC_FILTERS } from './facts.ts'
 import { closureOf } from './jvm/closure.ts'
 import { givenWorld } from './world.ts'
@@ -28,7 +30,7 @@ type Program = {
   /** Classes of the client with which it begins; what they name comes along. */
   seeds: string[]
   /** Files that are left out with what they name, since ours stand in their place: they ask nothing of the service. */
-  instead: Record<string, string>
+  instead: Record<string, string | null>
   driver: string
   main: string
   pom: string
@@ -46,10 +48,44 @@ const PROGRAMS: Program[] = [
     main: 'zaakstroom.GzacKt',
     pom: 'gzac.xml',
   },
+  {
+    // A copy of ZAC of August 2024: the repository of today is larger than most machines of a test fetch, and makes its models as it is built.
+    name: 'ZAC',
+    source: process.env.ZAC_SOURCE ?? 'https://github.com/NL-AMS-LOCGOV/zaakafhandelcomponent',
+    folder: 'src',
+    seeds: [
+      'ZRCClient.java',
+      'DRCClient.java',
+      'ZTCClient.java',
+      'BRCClient.java',
+      'Notificatie.java',
+      'HoofdzaakZaakPatch.java',
+      'LocatieZaakPatch.java',
+      'RelevantezaakZaakPatch.java',
+    ],
+    instead: {
+      'shared/util/ZGWClientHeadersFactory.java': 'ZGWClientHeadersFactory.java',
+      'configuratie/ConfiguratieService.java': 'ConfiguratieService.java',
+      'notificaties/NotificatieReceiver.java': null,
+      'util/FlywayIntegrator.java': null,
+      'ztc/ZTCClientService.java': null,
+    },
+    driver: 'Zac.java',
+    main: 'zaakstroom.Zac',
+    pom: 'zac.xml',
+  },
 ]
 
 const test = await testApp(t, { DOCUMENTEN_UPLOAD_CHUNK_SIZE: '1000' })
 await test.app.listen({ port: 0, host: '127.0.0.1' })
+await test.database.sql`update notificatie_settings set mode = 'ingebouwd'`
+await prepareNrc(test.database, test.config)
+const subscribed = made(
+  await test.call('POST', '/notificaties/api/v1/abonnement', {
+    callbackUrl: '',
+    kanalen: [{ naam: 'zaken' }, { naam: 'documenten' }],
+  }),
+)
 const API = `http://127.0.0.1:${(test.app.server.address() as AddressInfo).port}`
 
 for (const program of PROGRAMS)
@@ -87,14 +123,14 @@ async function checkout({ source, folder }: Program, into: string): Promise<void
 /** Compiles the classes with our driver. @returns the class path; undefined when the libraries cannot be had */
 async function built(t: Test, program: Program, folder: string): Promise<string | undefined> {
   const { seeds, instead, driver, pom } = program
-  const files = await closureOf(join(folder, 'repository', program.folder), seeds, Object.keys(instead))
+  const files = await closureOf(join(folder, 'repository'), seeds, Object.keys(instead))
   const project = join(folder, 'project')
   for (const file of files) {
     const to = join(project, 'src', file.slice(file.lastIndexOf('/src/main/') + '/src/'.length))
     await mkdir(dirname(to), { recursive: true })
     await cp(file, to)
   }
-  for (const ours of [...Object.values(instead), driver])
+  for (const ours of [...Object.values(instead).filter((ours) => ours !== null), driver])
     await cp(join(HERE, ours), join(project, 'src/main', ours.endsWith('.java') ? 'java' : 'kotlin', ours))
   await writeFile(join(project, 'pom.xml'), await readFile(join(HERE, pom)))
   const goals = ['-B', '-q', 'compile', 'dependency:build-classpath', '-Dmdep.outputFile=classpath']
@@ -115,7 +151,14 @@ async function drive(t: Test, { main }: Program, classpath: string): Promise<voi
   const world = await givenWorld(test)
   const here = JSON.parse(JSON.stringify(world).replaceAll('http://localhost/', `${API}/`))
   const filters = { ...GZAC_FILTERS, zaaktype: here.zaaktype }
-  const env = { ...process.env, API, TOKEN: signToken('beheer', SECRET), WORLD: JSON.stringify({ ...here, filters }) }
+  const { body } = await test.call('GET', `${subscribed.url}/berichten?limit=100`)
+  const messages = body.items.map(({ bericht }: { bericht: unknown }) => JSON.stringify(bericht))
+  const env = {
+    ...process.env,
+    API,
+    TOKEN: signToken('beheer', SECRET),
+    WORLD: JSON.stringify({ ...here, filters, messages }),
+  }
   const program = spawn('java', ['-cp', classpath, main], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
