@@ -83,4 +83,11 @@ select describe('import_receipt', 'What was found when each copy that an import 
   'faults', 'The first hundred of those.', 'hash', 'Chain over the sums of all copies (src/documenten/import/receipt.ts).',
   'ended_at', 'When all copies were read.', 'jws', 'The receipt, signed.');
 
+alter table import add column sha256 bytea;
+alter table import_draft add column sha256 bytea;
+create index import_sha256 on import (sha256) where sha256 is not null;
+select describe('import', 'Bulk imports of documents.', 'sha256', 'SHA-256 of its file: the same one again is told.');
+select describe('import_draft', 'Files that were uploaded in the administration pages and not imported yet. The daily clean-up removes them after a day.',
+  'sha256', 'SHA-256 of the file.');
+
 select describe_rest();

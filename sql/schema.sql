@@ -911,6 +911,7 @@ create table import (
   reason text, -- Why it stopped (status error), or what it waits for (status active).
   rest_of bigint, -- The import of which this one brings what failed.
   rows_id bigint, -- Its rows in import_row: those of a draft with a minus before its id. Empty: those with its own id.
+  sha256 bytea, -- SHA-256 of its file: the same one again is told.
   started_at timestamp with time zone, -- When its CSV was accepted, or its turn came after that.
   started_by text not null default ''::text, -- Account of the administration pages that started it; empty: a client did.
   status text not null default 'pending'::text, -- queued (waits for its turn), pending (no CSV yet), active (runs), finished (all rows handled) or error (stopped before the end).
@@ -927,6 +928,7 @@ create table import (
 CREATE UNIQUE INDEX import_one_open ON import USING btree (kind) WHERE (status = ANY (ARRAY['pending'::text, 'active'::text]));
 CREATE INDEX import_queue ON import USING btree (id) WHERE (status = 'queued'::text);
 CREATE INDEX import_rest_of_idx ON import USING btree (rest_of) WHERE (rest_of IS NOT NULL);
+CREATE INDEX import_sha256 ON import USING btree (sha256) WHERE (sha256 IS NOT NULL);
 
 -- Batches of the active import that a worker prepares, or has prepared, before they are written.
 create unlogged table import_ahead (
@@ -957,6 +959,7 @@ create table import_draft (
   header json, -- Header of the CSV, as an array of names.
   id bigint not null generated always as identity, -- Internal key.
   passed_over integer not null default 0, -- Rows whose column resultaat says that they became a document before.
+  sha256 bytea, -- SHA-256 of the file.
   total integer not null default 0, -- Rows in the CSV, without the empty ones.
   trial_bytes bigint not null default 0, -- Size of the files that would be copied, as far as the dry run has looked.
   trial_ended_at timestamp with time zone, -- When the dry run ended.

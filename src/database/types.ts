@@ -2021,6 +2021,10 @@ export interface Import {
    */
   rowsId: number | null;
   /**
+   * SHA-256 of its file: the same one again is told.
+   */
+  sha256: Buffer | null;
+  /**
    * When its CSV was accepted, or its turn came after that.
    */
   startedAt: string | null;
@@ -2138,6 +2142,10 @@ export interface ImportDraft {
    * Rows whose column resultaat says that they became a document before.
    */
   passedOver: Generated<number>;
+  /**
+   * SHA-256 of the file.
+   */
+  sha256: Buffer | null;
   /**
    * Rows in the CSV, without the empty ones.
    */

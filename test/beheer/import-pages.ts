@@ -18,7 +18,7 @@ export type PagesClient = {
   get(path: string, headers?: Record<string, string>): Promise<Response>
   post(path: string, fields?: Record<string, string>): Promise<Response>
   /** The form of a new import, with this file. */
-  upload(csv: Inhoud, filename?: string, token?: string): Promise<Response>
+  upload(csv: Inhoud, filename?: string, fields?: Record<string, string>): Promise<Response>
 }
 
 /** Somebody who is signed in, without a browser. */
@@ -74,9 +74,9 @@ function clientOf({ adres }: PagesSetup, cookie: string, token: string): PagesCl
     token,
     get: (path, extra = {}) => send(path, { headers: extra }),
     post: (path, fields = {}) => send(path, { method: 'POST', body: new URLSearchParams({ _csrf: token, ...fields }) }),
-    upload: async (csv, filename = 'rijen.csv', given = token) => {
+    upload: async (csv, filename = 'rijen.csv', fields = {}) => {
       const form = new FormData()
-      form.append('_csrf', given)
+      for (const [name, value] of Object.entries({ _csrf: token, ...fields })) form.append(name, value)
       form.append('bestand', await new Response(csv).blob(), filename)
       return send('/beheer/imports/nieuw', { method: 'POST', body: form })
     },

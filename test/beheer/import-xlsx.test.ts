@@ -1,12 +1,13 @@
 // Workbooks of Excel in the pages: the rows that a CSV would have, a report as CSV.
 import { Readable } from 'node:stream'
+import { writeXlsx } from 'hucre/xlsx'
 import t from 'tap'
 import { systemActor } from '../../src/core/access.ts'
 import { COLUMN_NAMES } from '../../src/documenten/import/columns.ts'
 import { receiveFile } from '../../src/documenten/import/draft.ts'
 import { BASE, givenInformatieobjecttype } from '../app.ts'
 import { type CsvRow, DOCUMENTEN, givenFile, goodRow, readReport } from '../documenten/importing.ts'
-import { type Cell, workbook } from '../documenten/workbook.ts'
+import { type Cell, SHEET, SHEET_END, workbook } from '../documenten/workbook.ts'
 import { setUpPages } from './browser.ts'
 import { asClient } from './import-pages.ts'
 
@@ -21,8 +22,8 @@ const rowOf = (values: Record<string, Cell> = {}): Cell[] => {
   return COLUMN_NAMES.map((kolom) => (kolom in values ? values[kolom]! : good[kolom] || null))
 }
 
-async function conceptOf(bytes: Buffer, name = 'rijen.xlsx'): Promise<string> {
-  const response = await pages.upload(new Uint8Array(bytes), name)
+async function conceptOf(bytes: Buffer, sheet = ''): Promise<string> {
+  const response = await pages.upload(new Uint8Array(bytes), 'rijen.xlsx', { blad: sheet })
   const to = response.headers.get('location')
   if (!to?.includes('/concept/')) throw new Error(`${response.status}: ${refusalIn(await response.text())}`)
   return to
@@ -90,6 +91,85 @@ t.test(
     t.equal(failed.split('\r\n').length, 3, 'a header and the one row')
   },
 )
+
+t.test(
+  'the first visible sheet with the header is read, below what stands above it, and the page says so',
+  async (t) => {
+    const day = new Date('2024-05-01T00:00:00Z')
+    const good = rowOf().map((cell, place) => (COLUMN_NAMES[place] === 'creatiedatum' ? day : (cell as string | null)))
+    const bytes = await writeXlsx({
+      dateSystem: '1904',
+      sheets: [
+        { name: 'Lees & mij', rows: [['Vul het tweede blad in']] },
+        { name: 'Oud', hidden: true, rows: [[...COLUMN_NAMES], good] },
+        {
+          name: 'Documenten',
+          rows: [
+            ['Overdracht 2024'],
+            [],
+            [...COLUMN_NAMES],
+            good,
+            good.map(() => null),
+            rowOf({ titel: '' }) as string[],
+          ],
+          merges: [{ startRow: 0, startCol: 0, endRow: 0, endCol: 3 }],
+        },
+      ],
+    })
+    const to = await conceptOf(Buffer.from(bytes))
+    await test.runJobs()
+    const page = await (await pages.get(to)).text()
+    t.match(page, /Gelezen is het blad <strong>Documenten<\/strong>/)
+    t.match(page, /De kopregel staat op rij 3/)
+    t.match(page, /andere bladen zijn Lees &amp; mij\./, 'and not what is hidden')
+    t.match(page, /samengevoegde cellen/)
+    t.match(page, /class="getal">6 <span class="staat staat-fout">fout/, 'rows have the number of the sheet')
+    t.match(page, /class="getal">Rij<\/th><th scope="col">titel</, 'the column with the fault comes first')
+    t.equal(page.match(/class="knop"/g)?.length, 1, 'one main button')
+    const started = (await pages.post(`${to}/starten`)).headers.get('location')!
+    await test.runJobs()
+    const report = await readReport(await (await pages.get(`${started}/rapport`)).text())
+    t.match(report, [
+      { creatiedatum: '2024-05-01', resultaat: 'Geïmporteerd' },
+      { opmerking: /titel: Dit veld is verplicht/ },
+    ])
+    t.match(
+      await (await pages.get(await conceptOf(Buffer.from(bytes)))).text(),
+      /al eens geïmporteerd: dat maakte 1 document\./,
+    )
+    t.match(
+      await (await pages.get(await conceptOf(Buffer.from(bytes), 'oud'))).text(),
+      /het blad <strong>Oud</,
+      'who chooses it gets it',
+    )
+    await t.rejects(conceptOf(Buffer.from(bytes), 'Weg'), { message: /geen blad “Weg”. Er zijn: Lees/ })
+  },
+)
+
+t.test('a formula without an outcome, and a number that lost its digits, are faults of their cells', async (t) => {
+  const cellOf = (column: string, content: string) =>
+    `<c r="${letterOf(COLUMN_NAMES.indexOf(column as 'titel'))}2"${content}</c>`
+  const header = COLUMN_NAMES.map((name, n) => `<c r="${letterOf(n)}1" t="inlineStr"><is><t>${name}</t></is></c>`).join(
+    '',
+  )
+  const text = (value: string) => ` t="inlineStr"><is><t>${value}</t></is>`
+  const cells = [
+    cellOf('identificatie', '><v>12345678901234567</v>'),
+    cellOf('bronorganisatie', text('000000000')),
+    cellOf('titel', '><f>A1&amp;B1</f>'),
+    cellOf('bestandspad', text('brief.txt')),
+    cellOf('informatieobjecttype', text(type)),
+  ].join('')
+  const to = await conceptOf(
+    await workbook([], { sheet: `${SHEET}<row r="1">${header}</row><row r="2">${cells}</row>${SHEET_END}` }),
+  )
+  await test.runJobs()
+  const page = await (await pages.get(to)).text()
+  t.match(page, /formule zonder opgeslagen uitkomst/)
+  t.match(page, /nummer ingekort \(1,23456789012346E\+16\)/)
+})
+
+const letterOf = (place: number) => `${place < 26 ? '' : 'A'}${String.fromCharCode(65 + (place % 26))}`
 
 t.test('what is no workbook says so', async (t) => {
   for (const [bytes, says] of [

@@ -88,7 +88,6 @@ const SHARED: Record<string, string> = {
   'src/documenten/import/receive.ts shares': OBJECT,
   'src/documenten/import/xlsx.ts heldOfAll': 'how many bytes there are',
   'src/documenten/import/xlsx.ts receiving': 'by organisation and account',
-  'src/documenten/import/xlsx-thread.ts rows': 'of a thread that reads one file',
   'src/documenten/storage/index.ts storageFaults': METRIC(),
   'src/documenten/storage/scan.ts scanned': METRIC(),
   'src/feed/events.ts openEvents.readers': 'that the application closes',

@@ -9,6 +9,7 @@ import { isLockTimeout } from '../../database/error-codes.ts'
 import { importBaseDirFault } from '../../documenten/import/base-dir.ts'
 import { columnNamed, placeOf } from '../../documenten/import/columns.ts'
 import { COLUMN_NAMES, CsvError } from '../../documenten/import/csv.ts'
+import { dialectOf } from '../../documenten/import/dialect.ts'
 import {
   type Concept,
   createDraft,
@@ -16,6 +17,7 @@ import {
   receiveFile,
   requestDryRun,
   requireConcept,
+  sameFileBefore,
   startDraft,
 } from '../../documenten/import/draft.ts'
 import { sharedReason } from '../../documenten/import/judge.ts'
@@ -133,6 +135,11 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     const names = header.slice(0, shown)
     const faulty = rows.map(({ remark }) => faultsByColumn(names, remark ?? ''))
     const used = names.map((_, place) => rows.some((row, at) => row.cells[place] || faulty[at]?.has(place)))
+    // Columns with a fault come first: that is what somebody looks for.
+    const isFaulty = names.map((_, place) => faulty.some((faults) => faults.has(place)))
+    const order = names.map((_, place) => place).filter((place) => used[place])
+    order.sort((one, other) => Number(isFaulty[other]) - Number(isFaulty[one]))
+    const rankOf = (place: number) => (place < names.length ? order.indexOf(place) : place)
     const isBusy = isDryRunning(concept)
     const kinds = concept.trialFaults > 0 ? await faultKinds(concept) : []
     const fault = importBaseDirFault(config)
@@ -141,7 +148,9 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
       title: t`Controleren: ${concept.bestandsnaam || t('bestand zonder naam')}`,
       breadcrumbs: [LIST_PAGE],
       concept,
-      kop: names.filter((_, place) => used[place]).map(shortened),
+      kop: order.map((place) => shortened(names[place] ?? '')),
+      workbook: dialectOf(concept).workbook,
+      sameFile: await sameFileBefore(app.read, concept),
       empty: names.filter((_, place) => !used[place]).map((naam) => shortened(naam) || t('(zonder naam)')),
       breed: header.length > shown,
       onbekend: header.filter((naam) => !columnNamed(naam)).map((naam) => shortened(naam) || t('(zonder naam)')),
@@ -155,7 +164,8 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
           ...names.slice(cells.length).map(() => ''),
         ]
           .map((cell, place) => ({ text: shortened(cell), fault: faulty[at]?.get(place), place }))
-          .filter(({ place }) => used[place] ?? true),
+          .filter(({ place }) => used[place] ?? true)
+          .sort((one, other) => rankOf(one.place) - rankOf(other.place)),
       })),
       isBusy,
       // A run that was lost can be asked for again.
@@ -293,17 +303,19 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
   /** Takes the file of the form in. The token and the charset come before it. */
   async function receive(request: FastifyRequest, reply: FastifyReply, charset: { value: string }): Promise<string> {
     let token = ''
+    let sheet = ''
     const limits = { fields: 5, fieldBytes: 1000, fileBytes: config.minUploadSize }
     for await (const part of formParts(request, limits)) {
       if (part.type === 'field') {
         if (part.fieldname === '_csrf') token = String(part.value)
         if (part.fieldname === 'tekenset' && CHARSETS.some(({ name }) => name === part.value))
           charset.value = String(part.value)
+        if (part.fieldname === 'blad') sheet = String(part.value).slice(0, 100)
         continue
       }
       await requireToken(request, reply, token)
       if (!part.filename) throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
-      return await accept(request, reply, part, charset.value)
+      return await accept(request, reply, part, charset.value, sheet)
     }
     await requireToken(request, reply, token)
     throw new CsvError('empty-file', t('Er is geen bestand gekozen.'))
@@ -314,28 +326,34 @@ export async function registerImportStart(app: FastifyInstance, watch: EventStre
     reply: FastifyReply,
     part: MultipartFile,
     charset: string,
+    sheet: string,
   ): Promise<string> {
     const bestandsnaam = part.filename.replaceAll('\0', '').toWellFormed().slice(0, 255)
     countReceiving(request, reply)
     const signal = closedSignal(reply.raw)
     const receiver = { mutate: app.mutate, config, actor: beheerActor(request), signal }
-    return receiveFile(receiver, part.file, { bestandsnaam, charset, most: config.importMaxRows }, async (file) => {
-      if (part.file.truncated)
-        throw new CsvError('parse_error', t`Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
-      return mutateFromPage(request, async (m) => {
-        const createdBy = signedIn(request).gebruikersnaam
-        const { uuid, total, bytes } = await createDraft(m, file, { bestandsnaam, baseUrl: request.base, createdBy })
-        m.audit({
-          handeling: 'import-bestand-klaarzetten',
-          soort: 'import-bestand',
-          id: uuid,
-          weergave: bestandsnaam,
-          nieuw: { bestandsnaam, rijen: total, bytes },
+    return receiveFile(
+      receiver,
+      part.file,
+      { bestandsnaam, charset, sheet, most: config.importMaxRows },
+      async (file) => {
+        if (part.file.truncated)
+          throw new CsvError('parse_error', t`Het bestand is groter dan ${formatBytes(config.minUploadSize)}.`)
+        return mutateFromPage(request, async (m) => {
+          const createdBy = signedIn(request).gebruikersnaam
+          const { uuid, total, bytes } = await createDraft(m, file, { bestandsnaam, baseUrl: request.base, createdBy })
+          m.audit({
+            handeling: 'import-bestand-klaarzetten',
+            soort: 'import-bestand',
+            id: uuid,
+            weergave: bestandsnaam,
+            nieuw: { bestandsnaam, rijen: total, bytes },
+          })
+          await requestDryRun(m, uuid) // nobody should start what was not tried
+          return uuid
         })
-        await requestDryRun(m, uuid) // nobody should start what was not tried
-        return uuid
-      })
-    })
+      },
+    )
   }
 
   async function openImport() {

@@ -230,6 +230,15 @@ export function rowToDocument(row: CsvRow): RowAsDocument {
   return { body, uuid: uuid ?? null, bestandspad: row.bestandspad, zaakUuid: zaakUuid ?? null, cellFaults }
 }
 
+/** Whether a line is the header of an import, rather than a title above it or rows of something else. */
+export function hasColumnsOfImport(cells: string[]): boolean {
+  const { places } = placesOf(cells)
+  return places.has('bestandspad') && places.size > 1
+}
+
+/** What a cell of a workbook reads as that has a formula without its outcome. */
+export const NO_OUTCOME = '#FORMULE'
+
 /** What spreadsheets put into a cell that they cannot calculate, in English and in Dutch. */
 const ERROR_CELLS = new Set(
   (
@@ -237,11 +246,14 @@ const ERROR_CELLS = new Set(
     '#SPILL! #OVERLOOP! #CALC! #BEREKENEN! #FIELD! #VELD! #BLOCKED! #GEBLOKKEERD! #CONNECT! #VERBINDEN!'
   ).split(' '),
 )
-const isErrorCell = (text: string): boolean => text.startsWith('#') && ERROR_CELLS.has(text.toUpperCase())
+const isErrorCell = (text: string): boolean =>
+  text.startsWith('#') && (text === NO_OUTCOME || ERROR_CELLS.has(text.toUpperCase()))
 
 /** What a spreadsheet did to a cell, so that it is not what was meant; undefined when nothing shows. */
 function spoiltCell(column: ColumnName, text: string | undefined): string | undefined {
   if (!text) return undefined
+  if (text === NO_OUTCOME)
+    return 'Hier staat een formule zonder opgeslagen uitkomst. Open de werkmap in Excel en sla haar op, of typ de waarde.'
   if (isErrorCell(text)) return `Hier staat een foutwaarde van een spreadsheet (${text}). Herstel de cel.`
   if (column === 'identificatie' && /^-?\d([.,]\d+)?E\+\d+$/i.test(text))
     return `Een spreadsheet heeft dit nummer ingekort (${text}): de cijfers zijn weg. Maak de kolom op als tekst.`

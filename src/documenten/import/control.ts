@@ -25,6 +25,7 @@ export async function activateImport(
     dialect: unknown
     baseUrl: string
     batchSize: number
+    sha256?: Buffer
     total: number
     emptyRows: number
     passedOver: number

@@ -50,7 +50,7 @@ export async function readImportRows(rows: AsyncGenerator<string[]>): Promise<Re
   try {
     const first = await rows.next()
     if (first.done) throw new CsvError('empty-file', 'Het bestand is leeg.')
-    requireHeader(first.value)
+    requireHeader(first.value, 'sheet')
     return { header: first.value, regels: rows }
   } catch (error) {
     await rows.return(undefined)
@@ -68,11 +68,11 @@ function parseRecords(
 }
 
 /** Names may differ in case and have blanks around them. Columns without a name hide nothing, spreadsheets leave them behind: any number may be there. */
-function requireHeader(header: string[]): void {
+function requireHeader(header: string[], of: 'text' | 'sheet' = 'text'): void {
   const { places, twice } = placesOf(header)
   const missing = COLUMN_NAMES.filter((column) => !places.has(column))
   if (missing.length > 0) {
-    const seen = places.size < FEW ? whatItSaw(header) : ''
+    const seen = places.size < FEW ? whatItSaw(header, of) : ''
     throw new CsvError('missing-import-headers', `In de kopregel ontbreken: ${missing.join(', ')}.${seen}`)
   }
   if (twice.length > 0) {
@@ -84,11 +84,13 @@ function requireHeader(header: string[]): void {
 const FEW = 2
 
 /** For what is no header of an import: it may be another line, or the separator may be another one. */
-function whatItSaw(header: string[]): string {
+function whatItSaw(header: string[], of: 'text' | 'sheet'): string {
   const hint =
-    header.length === 1
-      ? 'Is het scheidingsteken geen komma, puntkomma of tab?'
-      : 'Staat de kopregel wel op de eerste regel van het bestand?'
+    of === 'sheet'
+      ? 'Staat de kopregel op een ander blad, kies dat dan.'
+      : header.length === 1
+        ? 'Is het scheidingsteken geen komma, puntkomma of tab?'
+        : 'Staat de kopregel wel op de eerste regel van het bestand?'
   const count = header.length === 1 ? 'één kolom' : `${header.length} kolommen`
   return ` Er staat daar ${count}: ${listed(header)}. ${hint}`
 }

@@ -2,6 +2,7 @@
 // that it opens in the spreadsheet that the file came from.
 import { columnNamed } from './columns.ts'
 import { peek } from './peek.ts'
+import type { AboutSheet } from './xlsx-thread.ts'
 
 const SEPARATORS = [',', ';', '\t', '|'] as const
 export type Separator = (typeof SEPARATORS)[number]
@@ -16,6 +17,8 @@ export type Dialect = {
   charset: string
   /** Whether it begins with a byte order mark. */
   mark: boolean
+  /** Of a workbook: which sheet was read. */
+  workbook?: AboutSheet
 }
 
 /** As RFC 4180 has it. */

@@ -1,5 +1,6 @@
 // Draft: a CSV that was uploaded to be looked at first. Its rows are staged as those of an import are, so that a preview and
 // a dry run need no second reading of the file, and starting is saying of which import they are.
+import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
@@ -16,7 +17,7 @@ import { readImportNdjson } from './ndjson.ts'
 import { importedBefore } from './passed-over.ts'
 import { openNext } from './progress.ts'
 import { draftRows, putIntoDraft, type ReceivedRows, type Receiver, receiveRows } from './receive.ts'
-import { type ImportRow, rowsOf } from './rows.ts'
+import { type ImportRow, imported, rowsOf } from './rows.ts'
 import { isEncrypted, looksLikeExcel, readImportXlsx, withWorkbook } from './xlsx.ts'
 
 /** Attempts of a dry run before it ends as `mislukt`. */
@@ -27,8 +28,9 @@ export type ReceivedFile = {
   header: string[]
   dialect: unknown
   rows: ReceivedRows
-  /** Size of the file as it was sent. */
+  /** Size of the file as it was sent, and its SHA-256. */
   bytes: number
+  sha256: Buffer
 }
 
 /**
@@ -38,13 +40,15 @@ export type ReceivedFile = {
 export async function receiveFile<T>(
   receiver: Receiver,
   bytes: Readable,
-  { bestandsnaam, charset, most }: { bestandsnaam: string; charset?: string; most?: number | undefined },
+  { bestandsnaam, charset, sheet, most }: { bestandsnaam: string; charset?: string; sheet?: string; most?: number },
   take: (file: ReceivedFile) => Promise<T>,
 ): Promise<T> {
   let size = 0
+  const sha256 = createHash('sha256')
   async function* counted() {
     for await (const chunk of bytes.iterator({ destroyOnReturn: false })) {
       size += chunk.length
+      sha256.update(chunk)
       yield chunk as Buffer
     }
   }
@@ -52,11 +56,13 @@ export async function receiveFile<T>(
   const rowsOf = async (upload: Promise<ReadFile & { dialect: unknown }>) => {
     const { header, dialect, regels, firstRow } = await upload
     const options = { most, firstRow, passesOver: importedBefore(header) }
-    return receiveRows(receiver, regels, options, (rows) => take({ header, dialect, rows, bytes: size }))
+    return receiveRows(receiver, regels, options, (rows) =>
+      take({ header, dialect, rows, bytes: size, sha256: sha256.digest() }),
+    )
   }
   if (is !== 'xlsx') return rowsOf(readUpload(is, all, bestandsnaam, charset))
   return withWorkbook(all, ownName(receiver.actor.userId), (workbook) =>
-    workbooks(() => rowsOf(readImportXlsx(workbook, receiver.signal))),
+    workbooks(() => rowsOf(readImportXlsx(workbook, { signal: receiver.signal, ...(sheet && { sheet }) }))),
   )
 }
 
@@ -183,7 +189,7 @@ export async function startDraft(
   await m.sql`
     insert into import_row (import_id, number, cells)
     select ${rowsId}::bigint, number, cells from import_draft_row where draft_id = ${concept.id} order by number` // of 1.0.0
-  await m.trx.updateTable('import').set({ rowsId }).where('id', '=', made.id).execute()
+  await m.trx.updateTable('import').set({ rowsId, sha256: concept.sha256 }).where('id', '=', made.id).execute()
   await m.sql`
     insert into import_shift (import_id, number, shift)
     select ${made.id}::bigint, number, shift from import_draft_shift where draft_id = ${concept.id}`
@@ -199,6 +205,16 @@ export async function startDraft(
   if (waits) await openNext(m.trx)
   await deleteDraftRow(m.trx, concept.id)
   return { import: made, concept }
+}
+
+/** Another import of the same file that made documents; the newest. */
+export function sameFileBefore(db: ReadDb, { sha256 }: Pick<Concept, 'sha256'>) {
+  return imported(db)
+    .where('sha256', '=', sha256)
+    .where('succeeded', '>', 0)
+    .select(['uuid', 'createdAt', 'succeeded'])
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
 }
 
 /** Throws an upload away. @returns what it was */

@@ -1,5 +1,6 @@
 // import: many documents from one CSV and files that the server can read. Beside the standard; for clients with all rights.
 
+import { createHash, type Hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -298,7 +299,8 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     const { kind, charset } = requireKind(request)
     countReceiving(request, reply)
     const read = kind === 'ndjson' ? readImportNdjson : readImportCsv
-    const { header, regels, dialect, firstRow } = await read(request.body as Readable, { charset })
+    const sha256 = createHash('sha256')
+    const { header, regels, dialect, firstRow } = await read(hashed(request.body as Readable, sha256), { charset })
     const receiver = { mutate: app.mutate, config: parts.config, actor }
     const passesOver = await look(async (m) => {
       m.unrecorded('it only reads', 'drc')
@@ -314,6 +316,7 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
           dialect,
           baseUrl: request.base,
           batchSize: parts.config.importBatchSize,
+          sha256: sha256.digest(),
           ...rows.counts,
         })
       }),
@@ -334,6 +337,14 @@ export const imports: FastifyPluginAsyncTypebox = async (app) => {
     if (!hasNoFile(found))
       throw importFault('invalid-status', `Deze import heeft al een bestand (${statusFor(found)}).`)
     return found
+  }
+}
+
+/** The same bytes, of which the hash is kept; the stream stays open when reading stops early. */
+async function* hashed(bytes: Readable, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes.iterator({ destroyOnReturn: false })) {
+    hash.update(chunk as Uint8Array)
+    yield chunk as Uint8Array
   }
 }
 

@@ -158,6 +158,7 @@ export async function putIntoDraft(
     baseUrl: string
     createdBy: string
     bytes: number
+    sha256: Buffer
     header: string[]
     dialect: unknown
   },

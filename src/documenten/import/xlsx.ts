@@ -6,7 +6,7 @@ import { type ReadFile, readImportRows } from './csv.ts'
 import { CsvError } from './csv-error.ts'
 import type { Dialect } from './dialect.ts'
 import { peek } from './peek.ts'
-import type { XlsxOrder, XlsxReply } from './xlsx-thread.ts'
+import type { AboutSheet, XlsxOrder, XlsxReply } from './xlsx-thread.ts'
 
 const MB = 1024 * 1024
 /** Of the file as it is sent: the whole of it is in memory while it is read. Some 300,000 rows. */
@@ -56,14 +56,18 @@ export async function isEncrypted(bytes: AsyncIterable<Uint8Array>): Promise<boo
 }
 
 /**
- * Reads the first sheet of a workbook. `regels` has to be read to its end or left, for the thread to end.
+ * Reads a sheet of a workbook: the first that people see and that has the header. `regels` has to be read to its end or left, for the thread to end.
  * @throws CsvError for what is no workbook, and for one that is made to be large
  */
 export async function readImportXlsx(
   workbook: Uint8Array,
-  signal?: AbortSignal,
+  { signal, sheet = '' }: { signal?: AbortSignal | undefined; sheet?: string } = {},
 ): Promise<ReadFile & { dialect: Dialect }> {
-  const { header, regels } = await readImportRows(rowsOfSheet(workbook, signal))
+  let about: AboutSheet | undefined
+  const rows = rowsOfSheet(workbook, sheet, signal, (so) => {
+    about = so
+  })
+  const { header, regels } = await readImportRows(rows)
   const days = DATES.map((kolom) => placeOf(header, kolom))
   async function* withDays() {
     for await (const cells of regels) {
@@ -73,7 +77,12 @@ export async function readImportXlsx(
       yield cells
     }
   }
-  return { header, regels: withDays(), dialect: AS_EXCEL }
+  return {
+    header,
+    regels: withDays(),
+    firstRow: (about?.above ?? 0) + 2,
+    dialect: { ...AS_EXCEL, ...(about && { workbook: about }) },
+  }
 }
 
 const DAY_AND_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/
@@ -115,10 +124,15 @@ export async function withWorkbook<T>(
 
 const comeAgain = () => new Problem(503, { headers: { 'retry-after': '30' } })
 
-async function* rowsOfSheet(bytes: Uint8Array, signal: AbortSignal | undefined): AsyncGenerator<string[]> {
+async function* rowsOfSheet(
+  bytes: Uint8Array,
+  sheet: string,
+  signal: AbortSignal | undefined,
+  told: (about: AboutSheet) => void,
+): AsyncGenerator<string[]> {
   signal?.throwIfAborted()
   const thread = new Worker(new URL('./xlsx-thread.ts', import.meta.url), {
-    workerData: { bytes, maxRecordBytes: MOST_RECORD } satisfies XlsxOrder,
+    workerData: { bytes, maxRecordBytes: MOST_RECORD, sheet } satisfies XlsxOrder,
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 16 },
   })
@@ -137,6 +151,7 @@ async function* rowsOfSheet(bytes: Uint8Array, signal: AbortSignal | undefined):
       thread.postMessage('next')
       const reply = await Promise.race([said.promise, failed.promise])
       if ('fault' in reply) throw new CsvError('parse_error', reply.fault)
+      if (reply.about) told(reply.about)
       yield* reply.rows
       done = reply.done
     }

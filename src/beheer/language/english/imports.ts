@@ -100,11 +100,11 @@ export const imports: Record<string, string> = {
   'macintosh (“CSV” van Excel op een oudere Mac)': 'macintosh (“CSV” of Excel on an older Mac)',
   'iso-8859-15': 'iso-8859-15',
   'UTF-16 zonder byte order mark': 'UTF-16 without a byte order mark',
-  'CSV met puntkomma’s, komma’s of tabs, een Excel-werkmap (.xlsx, het eerste blad), of NDJSON. Met een kopregel.':
-    'CSV with semicolons, commas or tabs, an Excel workbook (.xlsx, its first sheet), or NDJSON. With a header line.',
+  'CSV met puntkomma’s, komma’s of tabs, een Excel-werkmap (.xlsx), of NDJSON. Met een kopregel.':
+    'CSV with semicolons, commas or tabs, an Excel workbook (.xlsx), or NDJSON. With a header line.',
   'Welk bestand': 'Which file',
-  '(.xlsx): het eerste blad, tot 32 MB; datums, getallen en waar of onwaar mogen gewone cellen van Excel zijn. Het rapport is een CSV die Excel opent.':
-    '(.xlsx): its first sheet, up to 32 MB; dates, numbers and true or false may be ordinary cells of Excel. The report is a CSV that Excel opens.',
+  '(.xlsx): het eerste zichtbare blad met de kopregel, tot 32 MB; datums, getallen en waar of onwaar mogen gewone cellen van Excel zijn. Het rapport is een CSV die Excel opent.':
+    '(.xlsx): the first visible sheet with the header, up to 32 MB; dates, numbers and true or false may be ordinary cells of Excel. The report is a CSV that Excel opens.',
   ': uit Excel liefst als “CSV UTF-8”. Datums mogen ook met de dag voorop: 1-5-2024. Lege rijen worden overgeslagen.':
     ': from Excel preferably as “CSV UTF-8”. Dates may also have the day first: 1-5-2024. Empty rows are passed over.',
   '(.ndjson of .jsonl): op elke regel een document als JSON, met de velden van de API en':
@@ -314,4 +314,18 @@ export const imports: Record<string, string> = {
   'Hash van alle hashes': 'Hash of all hashes',
   'Het ondertekende bewijs staat onder aan het rapport voor een spreadsheet, en in de API als':
     'The signed receipt stands at the foot of the report for a spreadsheet, and in the API as',
+  Blad: 'Sheet',
+  'Alleen voor een werkmap: de naam van het blad. Leeg is het eerste zichtbare blad met de kopregel.':
+    'Only for a workbook: the name of the sheet. Empty is the first visible sheet with the header.',
+  'Gelezen is het blad': 'Read was the sheet',
+  'De kopregel staat op rij {1}: wat erboven staat, is overgeslagen.':
+    'The header is on row {1}: what stands above it was passed over.',
+  'Verborgen rijen en kolommen doen mee.': 'Hidden rows and columns take part.',
+  'Van samengevoegde cellen heeft alleen de eerste een waarde.': 'Of merged cells only the first one has a value.',
+  'De andere bladen zijn {1}.': 'The other sheets are {1}.',
+  'Kies het bestand opnieuw en noem een ander blad': 'Choose the file again and name another sheet',
+  'Dit bestand is al eens geïmporteerd: dat maakte {1} {2}.': 'This file was imported before: that made {1} {2}.',
+  'Bekijk die import': 'Look at that import',
+  '. Start u dit bestand ook, dan komen zij er dubbel.': '. If you start this file as well, they are made twice.',
+  'Verbeterd bestand kiezen': 'Choose a mended file',
 }
