@@ -56,3 +56,24 @@ create table beheer_browser_link (
 create index beheer_browser_link_account on beheer_browser_link (account_id);
 select describe('beheer_browser_link', 'Links that were mailed to who is kept out of new browsers by the wrong passwords of others; each counts once, for a quarter of an hour.',
   'key', 'SHA-256 of the code in the link.', 'account_id', 'The account that it was mailed to.', 'made_at', 'When it was made.');
+
+-- Keys on devices that somebody signs in with, beside a password.
+create table beheer_passkey (
+  id bigint generated always as identity primary key,
+  uuid uuid not null default gen_random_uuid() constraint beheer_passkey_uuid_unique unique,
+  account_id bigint not null references beheer_account on delete cascade,
+  credential text not null constraint beheer_passkey_credential_unique unique,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null default '{}',
+  name text not null,
+  created_at timestamptz not null default now(),
+  used_at timestamptz not null default now()
+);
+create index beheer_passkey_account on beheer_passkey (account_id);
+select describe('beheer_passkey', 'Passkeys (WebAuthn): keys on devices that somebody signs in with, beside a password.',
+  'id', 'Number.', 'uuid', 'Identifies it in the list that its owner sees.', 'account_id', 'Whose it is.',
+  'credential', 'What the device knows it by, in base64url.', 'public_key', 'Its public key, in COSE.',
+  'counter', 'How often the device used it, as it told the last time; always 0 on many.',
+  'transports', 'How the device is reached, as it told.', 'name', 'What its owner calls it.', 'created_at', 'When it was made.',
+  'used_at', 'When it was last used; a challenge of before counts no more.');

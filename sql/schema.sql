@@ -334,6 +334,25 @@ create table beheer_browser_link (
 );
 CREATE INDEX beheer_browser_link_account ON beheer_browser_link USING btree (account_id);
 
+-- Passkeys (WebAuthn): keys on devices that somebody signs in with, beside a password.
+create table beheer_passkey (
+  account_id bigint not null, -- Whose it is.
+  counter bigint not null, -- How often the device used it, as it told the last time; always 0 on many.
+  created_at timestamp with time zone not null default now(), -- When it was made.
+  credential text not null, -- What the device knows it by, in base64url.
+  id bigint not null generated always as identity, -- Number.
+  name text not null, -- What its owner calls it.
+  public_key bytea not null, -- Its public key, in COSE.
+  transports text[] not null default '{}'::text[], -- How the device is reached, as it told.
+  used_at timestamp with time zone not null default now(), -- When it was last used; a challenge of before counts no more.
+  uuid uuid not null default gen_random_uuid(), -- Identifies it in the list that its owner sees.
+  constraint beheer_passkey_pkey PRIMARY KEY (id),
+  constraint beheer_passkey_credential_unique UNIQUE (credential),
+  constraint beheer_passkey_uuid_unique UNIQUE (uuid),
+  constraint beheer_passkey_account_id_fkey FOREIGN KEY (account_id) REFERENCES beheer_account(id) ON DELETE CASCADE
+);
+CREATE INDEX beheer_passkey_account ON beheer_passkey USING btree (account_id);
+
 -- Filters of lists that somebody keeps for himself.
 create table beheer_saved_filter (
   account_id bigint not null, -- Whose filter.

@@ -78,6 +78,8 @@ export const TABLES: Record<string, Table> = {
   beheer_account: PEOPLE,
   beheer_audit: PEOPLE,
   beheer_browser: SECRETS,
+  beheer_browser_link: SECRETS,
+  beheer_passkey: SECRETS,
   beheer_saved_filter: PEOPLE,
   beheer_session: SECRETS,
   beheer_sign_in_attempt: SECRETS,

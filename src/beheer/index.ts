@@ -15,6 +15,7 @@ import { registerMyAccount } from './accounts/my-account.ts'
 import { registerMyAlerts } from './accounts/my-alerts.ts'
 import { registerOidcPages } from './accounts/oidc-pages.ts'
 import { openOwnTables, type WholeParts } from './accounts/own-tables.ts'
+import { registerPasskeys } from './accounts/passkeys.ts'
 import { registerSignIn } from './accounts/sign-in.ts'
 import { registerSwitch } from './accounts/switch.ts'
 import { registerApplicaties } from './applicaties/applicaties.ts'
@@ -132,6 +133,7 @@ export async function beheer(
   registerAccounts(app)
   registerOidcPages(app)
   registerMyAccount(app)
+  registerPasskeys(app)
   registerMyAlerts(app)
   registerSearch(app)
   registerSavedFilters(app)

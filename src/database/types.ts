@@ -765,6 +765,49 @@ export interface BeheerBrowserLink {
   madeAt: Generated<string>;
 }
 
+export interface BeheerPasskey {
+  /**
+   * Whose it is.
+   */
+  accountId: number;
+  /**
+   * How often the device used it, as it told the last time; always 0 on many.
+   */
+  counter: number;
+  /**
+   * When it was made.
+   */
+  createdAt: Generated<string>;
+  /**
+   * What the device knows it by, in base64url.
+   */
+  credential: string;
+  /**
+   * Number.
+   */
+  id: Generated<number>;
+  /**
+   * What its owner calls it.
+   */
+  name: string;
+  /**
+   * Its public key, in COSE.
+   */
+  publicKey: Buffer;
+  /**
+   * How the device is reached, as it told.
+   */
+  transports: Generated<string[]>;
+  /**
+   * When it was last used; a challenge of before counts no more.
+   */
+  usedAt: Generated<string>;
+  /**
+   * Identifies it in the list that its owner sees.
+   */
+  uuid: Generated<string>;
+}
+
 export interface BeheerSavedFilter {
   /**
    * Whose filter.
@@ -5704,6 +5747,7 @@ export interface DB {
   beheerAudit: BeheerAudit;
   beheerBrowser: BeheerBrowser;
   beheerBrowserLink: BeheerBrowserLink;
+  beheerPasskey: BeheerPasskey;
   beheerSavedFilter: BeheerSavedFilter;
   beheerSession: BeheerSession;
   beheerSignInAttempt: BeheerSignInAttempt;

@@ -64,8 +64,11 @@ const OPTIONAL: Record<string, string> = {
   field: 'attributes badge choices faults help kind optional value',
   frame: 'breadcrumbs refresh searched',
   manual: 'breadcrumbs',
-  'sign-in': 'gebruikersnaam weigering',
-  'sign-in-code': 'weigering',
+  'passkey-form': 'faults isNew naam values verder',
+  'sign-in': 'gebruikersnaam isTooSoon weigering',
+  'sign-in-code': 'isTooSoon weigering',
+  'sign-in-link': 'code isKnown isMailSetUp isSent weigering',
+  'signed-out': 'address fields isElsewhere label',
   table: 'besluit defaultSort document zaak',
 }
 

@@ -306,6 +306,14 @@ const ACTIONS: Record<string, Act> = words(
       act: (trx, { id }) => deleteTotp(trx, id),
       done: (name) => t`De eenmalige codes van ${name} zijn verwijderd.`,
     },
+    passkeys: {
+      title: 'Passkeys verwijderen',
+      help: 'Doe dit als iemand een apparaat kwijt is. De persoon logt dan weer in met zijn wachtwoord, en kan nieuwe passkeys maken.',
+      button: 'Passkeys verwijderen',
+      handeling: 'passkeys-verwijderen',
+      act: (trx, { id }) => trx.deleteFrom('beheerPasskey').where('accountId', '=', id).execute(),
+      done: (name) => t`De passkeys van ${name} zijn verwijderd.`,
+    },
     wachttijd: {
       title: 'Wachttijd opheffen',
       help: 'Na verkeerde wachtwoorden of codes moet overal waar ze zijn ingevuld worden gewacht. Die wachttijden vervallen, ook voor wie ze heeft veroorzaakt. De persoon hoort bij het inloggen nog wel hoe vaak het is geprobeerd.',

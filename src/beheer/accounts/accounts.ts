@@ -117,6 +117,8 @@ export type Account = {
   oidc: boolean
   /** Of the centre, which keeps its password and role. */
   centre: boolean
+  /** How many it has. */
+  passkeys: number
   /** Until when its invitation counts. */
   invitedUntil: string | null
   /** Until when somebody has to wait somewhere after wrong passwords or codes; others need not. */
@@ -152,7 +154,7 @@ export async function listAccounts(db: ReadDb, { zoek = '' }: { zoek?: string } 
 export const ACCOUNTS = raw`
   select a.id, a.uuid, a.gebruikersnaam, a.naam, a.email, a.rol, a.may_repair, a.max_vertrouwelijkheidaanduiding, a.actief,
     a.password_hash is not null as wachtwoord, a.totp_since is not null as totp, a.oidc_subject is not null as oidc,
-    a.centre_stamp is not null as centre,
+    a.centre_stamp is not null as centre, (select count(*)::int from beheer_passkey p where p.account_id = a.id) as passkeys,
     case when a.invited_until > now() then a.invited_until end as invited_until, a.failed_attempts, a.failed_since, a.failed_last, a.last_sign_in_at, a.created_at,
     (select max(p.open_at) from beheer_sign_in_attempt p where p.account_id = a.id and p.open_at > now()) as wacht_tot,
     (select count(*) from beheer_session s where s.account_id = a.id and s.step = 'signed-in' and s.expires_at > now()

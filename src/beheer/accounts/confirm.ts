@@ -12,6 +12,7 @@ import { addNotice, confirmSession, sessionOf, signedIn } from '../frame/session
 import { t } from '../language/language.ts'
 import { fromRegistry, keptAt } from './centre-account.ts'
 import { providerOf } from './oidc-providers.ts'
+import { listPasskeys, mayHavePasskeys } from './passkeys.ts'
 import { ownPath } from './sign-in-steps.ts'
 
 declare module 'fastify' {
@@ -102,6 +103,7 @@ async function show(
     title: t('Bevestig wie u bent'),
     verder,
     hasPassword: wachtwoord,
+    hasPasskey: mayHavePasskeys(request) && (await listPasskeys(app.read, id)).length > 0,
     totp: wachtwoord && totp,
     provider: wachtwoord ? undefined : await providerOf(app.read, app.parts.config, id),
     faults,

@@ -18,6 +18,7 @@ import { t, words } from '../language/language.ts'
 import { deleteTotp, isLongEnough, tooShort, writePassword } from './accounts.ts'
 import { changeOwn, forgetCodes, fromRegistry, keptAt } from './centre-account.ts'
 import { countingFailures } from './confirm.ts'
+import { listPasskeys, mayHavePasskeys } from './passkeys.ts'
 
 const config = { access: 'beheer', rol: 'viewer' } as const
 /** Open also to those who still have to set up one-time codes. */
@@ -208,6 +209,7 @@ async function show(
   return reply.page('my-account', {
     title: t('Mijn account'),
     account: { ...account, rol, max },
+    passkeys: mayHavePasskeys(request) ? await listPasskeys(app.read, id) : undefined,
     sessions: sessions.map((session) => ({ ...session, browser: browserName(session.browser) })),
     faults,
   })

@@ -28,6 +28,7 @@ import {
 } from './accounts.ts'
 import { bringAlong } from './centre-mirror.ts'
 import { findBrowser, insertBrowser, makeLink, ownerOfLink, useLink } from './known-browsers.ts'
+import { challengeMoment, findPasskey, usePasskey } from './passkeys.ts'
 import { begin, runningAttempt, useCode } from './totp.ts'
 
 declare module 'fastify' {
@@ -88,6 +89,7 @@ export function openOwnTables(parts: WholeParts) {
       addNotice: here(insertNotice),
       deleteNotice: here(deleteNotice),
     },
+    passkeys: { moment: here(challengeMoment), find: here(findPasskey), use: here(usePasskey) },
     filters: { save: here(saveFilter), delete: here(deleteFilter) },
     audit: (request: FastifyRequest, records: Parameters<typeof writeAudit>[2]) =>
       writeAudit(database.db, request, records),

@@ -23,6 +23,7 @@ export type Style = {
   /** Names to put behind `/beheer/bestanden/`, in the order in which a page needs them. */
   css: string[]
   js: string
+  passkey: string
   /** Classes on the root element under which the design tokens count. */
   themeClass: string
 }
@@ -36,8 +37,13 @@ export async function registerStylesheet(
   theme: { css?: string; className?: string },
 ): Promise<Style> {
   ourFiles ??= makeOurFiles()
-  const { css, js } = await ourFiles
-  const files = [css, js, ...(theme.css ? [await toFile('thema', 'css', await readFile(theme.css, 'utf8'))] : [])]
+  const { css, js, passkey } = await ourFiles
+  const files = [
+    css,
+    js,
+    passkey,
+    ...(theme.css ? [await toFile('thema', 'css', await readFile(theme.css, 'utf8'))] : []),
+  ]
   const byName = new Map(files.map((file) => [file.name, file]))
   app.get<{ Params: { naam: string } }>(
     '/bestanden/:naam',
@@ -57,14 +63,16 @@ export async function registerStylesheet(
   return {
     css: files.filter(({ name }) => name.endsWith('.css')).map(({ name }) => name),
     js: js.name,
+    passkey: passkey.name,
     themeClass: [THEME_CLASS, theme.className].filter(Boolean).join(' '), // its tokens over ours, which may be more
   }
 }
 
 /** The same for all applications of this process: the tests make hundreds. */
-let ourFiles: Promise<{ css: File; js: File }> | undefined
+let ourFiles: Promise<OurFiles> | undefined
+type OurFiles = { css: File; js: File; passkey: File }
 
-async function makeOurFiles(): Promise<{ css: File; js: File }> {
+async function makeOurFiles(): Promise<OurFiles> {
   const own = await readFile(new URL('../assets/beheer.css', import.meta.url), 'utf8')
   const script = await readFile(new URL('../assets/beheer.js', import.meta.url), 'utf8')
   const components = (await Promise.all(COMPONENTS.map(readPackageFile))).map(withoutSourceMap).join('\n')
@@ -72,6 +80,7 @@ async function makeOurFiles(): Promise<{ css: File; js: File }> {
   return {
     css: await toFile('beheer', 'css', `${components}\n${tokens}\n${own}`),
     js: await toFile('beheer', 'js', script),
+    passkey: await toFile('passkey', 'js', await readFile(new URL('../assets/passkey.js', import.meta.url), 'utf8')),
   }
 }
 

@@ -6,6 +6,7 @@ const SPECIAL: Record<string, string> = words({
   uitloggen: 'Uitgelogd',
   'uitloggen-door-aanbieder': 'Uitgelogd door de inlogaanbieder',
   bevestigen: 'Bevestigd wie het is',
+  'passkeys-verwijderen': 'Passkeys verwijderd',
   'link-mailen': 'Link om in te loggen gemaild',
   'abonnement-filters': 'Filters van een abonnement gewijzigd',
   'abonnementen-grenzen': 'Grenzen van abonnementen gewijzigd',

@@ -1068,6 +1068,13 @@ export const SHARED: Mutant[] = [
     tests: ['test/beheer/oidc.test.ts'],
   },
   {
+    what: 'an answer of a passkey counts once',
+    file: 'src/beheer/accounts/passkeys.ts',
+    search: 'where id = ${id} and used_at < ${at}::timestamptz and',
+    replace: 'where id = ${id} and',
+    tests: ['test/beheer/passkeys.test.ts'],
+  },
+  {
     what: 'the password of the mail server goes to no other one',
     file: 'src/beheer/operations/settings.ts',
     search: "if (moved.length === 0 || renewed.has('SMTP_PASSWORD')) return",

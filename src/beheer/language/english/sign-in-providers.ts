@@ -134,4 +134,35 @@ export const signInProviders: Record<string, string> = {
   'Om ook daar uit te loggen:': 'To sign out there too:',
   'Waar de aanbieder meldt dat een sessie eindigde (back-channel logout):':
     'Where the provider tells that a session ended (back-channel logout):',
+  Passkeys: 'Passkeys',
+  'Passkey toevoegen': 'Add a passkey',
+  'Met een passkey logt u in met uw vinger, gezicht of pincode, zonder wachtwoord en code.':
+    'With a passkey you sign in with your finger, face or PIN, without password and code.',
+  'Met een passkey logt u in met uw vinger, gezicht of pincode, zonder wachtwoord en code. De sleutel blijft op uw apparaat of in uw wachtwoordkluis, en werkt alleen op dit adres.':
+    'With a passkey you sign in with your finger, face or PIN, without password and code. The key stays on your device or in your password manager, and works at this address only.',
+  'Deze browser kan hier geen passkeys maken. Gebruik een nieuwere browser, met scripts aan en een adres dat met https begint.':
+    'This browser cannot make passkeys here. Use a newer browser, with scripts on and an address that begins with https.',
+  'Passkey maken': 'Make a passkey',
+  'Waaraan u deze passkey herkent, zoals Laptop van het werk.':
+    'What you know this passkey by, such as Laptop of work.',
+  'Uw apparaat gaf geen passkey. Probeer het opnieuw, of kies een andere manier.':
+    'Your device gave no passkey. Try again, or choose another way.',
+  'Inloggen met een passkey': 'Sign in with a passkey',
+  'Bevestigen met een passkey': 'Confirm with a passkey',
+  'Deze passkey is hier niet bekend, is van iemand anders, of het duurde te lang.':
+    'This passkey is not known here, is of somebody else, or it took too long.',
+  'Opnieuw bevestigen': 'Confirm again',
+  'Bevestigen is niet gelukt': 'Confirming failed',
+  'De passkey is niet gemaakt: het antwoord van uw apparaat klopt niet of kwam te laat.':
+    'The passkey was not made: the answer of your device does not hold or came too late.',
+  'Een account heeft ten hoogste {1} passkeys.': 'An account has at most {1} passkeys.',
+  'Deze passkey is al in gebruik.': 'This passkey is in use already.',
+  'De passkey {1} is toegevoegd.': 'The passkey {1} was added.',
+  'De passkey {1} is verwijderd.': 'The passkey {1} was deleted.',
+  'Deze passkey bestaat niet (meer).': 'This passkey does not exist (any more).',
+  'Passkeys verwijderen': 'Delete passkeys',
+  'Passkeys verwijderd': 'Passkeys deleted',
+  'Doe dit als iemand een apparaat kwijt is. De persoon logt dan weer in met zijn wachtwoord, en kan nieuwe passkeys maken.':
+    'Do this when somebody lost a device. The person then signs in with the password again, and can make new passkeys.',
+  'De passkeys van {1} zijn verwijderd.': 'The passkeys of {1} were deleted.',
 }
