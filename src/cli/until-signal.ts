@@ -10,13 +10,14 @@ import { openLog } from '../telemetry/log.ts'
 import { openTracing } from '../telemetry/tracing.ts'
 import { requirePorts } from './ports.ts'
 import type { Running } from './server.ts'
+import { onSignal } from './signals.ts'
 
 const STOP_LIMIT_MS = 40_000
 const STOP_EARLY_MS = 5_000
 
 /**
- * Runs a service until a signal, or until it cannot go on: the first gives exit code 0, the second 1. A second signal ends it
- * at once.
+ * Runs a service until a signal, or until it cannot go on: the first gives exit code 0, the second 1. A signal that comes
+ * more than two seconds after the first ends it at once.
  * @param role what the process is started as, for traces
  * @param required settings that this subcommand cannot do without
  */
@@ -37,12 +38,7 @@ export async function runUntilSignal(
   })
   const signal = new Promise<string>((resolve) => {
     // A terminal that is closed sends SIGHUP: what is under way is finished then too.
-    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const) {
-      process.once(name, () => {
-        resolve(name)
-        process.once(name, () => process.exit(1))
-      })
-    }
+    onSignal(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'], resolve)
   })
   const tracing = await openTracing(config, log, role)
   const starting = run(config, log)

@@ -13,6 +13,7 @@ import {
   prepareDirectory,
   type Source,
 } from '../copy.ts'
+import { stopSignal } from '../signals.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -121,9 +122,8 @@ async function run(
       .join('\n'),
   )
   if (!options.follow) return
-  const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
-  await Promise.all(readable.map((name) => follow(source, options.to, copy, name, stop.signal, say)))
+  const stop = stopSignal()
+  await Promise.all(readable.map((name) => follow(source, options.to, copy, name, stop, say)))
 }
 
 /** Only what differs each time does: in between the copy is brought up to date. */

@@ -1,5 +1,6 @@
 // demo: runs ../demo.ts.
 import type { Command } from 'commander'
+import { stopSignal } from '../signals.ts'
 
 export function addTo(program: Command): void {
   program
@@ -9,8 +10,6 @@ export function addTo(program: Command): void {
     .addHelpText('after', '\nExample:\n  zaakstroom demo --keep')
     .action(async (options: { keep: boolean }) => {
       const { demo } = await import('../demo.ts') // here: --help does without
-      const interrupted = new AbortController()
-      for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => interrupted.abort())
-      process.exitCode = (await demo({ keep: options.keep, signal: interrupted.signal })) ? 0 : 1
+      process.exitCode = (await demo({ keep: options.keep, signal: stopSignal() })) ? 0 : 1
     })
 }

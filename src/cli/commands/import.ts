@@ -13,6 +13,7 @@ import { isConnectionFault } from '../../jobs/pool.ts'
 import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
 import { LEFT_BEHIND, type Preparing, prepareFile as writePrepared } from '../import-file.ts'
 import { ServiceAway, serviceFault } from '../service-answers.ts'
+import { onSignal } from '../signals.ts'
 import { fileMissing, print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -282,12 +283,10 @@ async function watch(call: Call, { url }: Status, pathOf: Api['pathOf'], options
 
 /** Says something when the command is interrupted, and ends it after `work`. @returns what takes that back */
 function onInterrupt(text: string, work: () => Promise<void> = async () => {}): () => void {
-  const said = () => {
+  return onSignal(['SIGINT'], () => {
     console.error(`\n${text}`)
     void work().finally(() => process.exit(130))
-  }
-  process.once('SIGINT', said)
-  return () => process.removeListener('SIGINT', said)
+  })
 }
 
 type Api = { call: Call /** The path of an address of the service, below where it is. */; pathOf(url: string): string }

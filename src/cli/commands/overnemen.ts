@@ -43,6 +43,7 @@ import { ANOTHER_DATABASE, readDatabaseUrl } from '../other-database.ts'
 import { openOwnAnswers } from '../own-answers.ts'
 import { openOwnSource } from '../own-source.ts'
 import { addPlayback } from '../play-back.ts'
+import { stopSignal } from '../signals.ts'
 import {
   answersLine,
   comparedLine,
@@ -565,13 +566,6 @@ async function requirePlan({ sql }: Database, url: string, isDecided: boolean): 
     throw new UsageError(
       `${plan.clashes} objects clash with what is here (botst-… in the report of --dry-run): mend them, or give --clashes refuse`,
     )
-}
-
-/** Aborted when this process is asked to stop. */
-function stopSignal(): AbortSignal {
-  const stopped = new AbortController()
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopped.abort())
-  return stopped.signal
 }
 
 /** Why nothing moves, on stderr: once for every attempt. */

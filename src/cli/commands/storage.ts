@@ -10,6 +10,7 @@ import { claimStore, requireOwnStore } from '../../documenten/storage/owner.ts'
 import { otherWriters, type Writer } from '../../documenten/storage/writers.ts'
 import { changeDatabase, withDatabase } from '../database.ts'
 import { DRY_RUN } from '../options.ts'
+import { stopSignal } from '../signals.ts'
 import { print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -39,9 +40,7 @@ Example:
       const { to } = options
       if (!isBackend(to)) throw new UsageError(`--to is one of ${BACKENDS.join(', ')}`)
       if (options.dryRun) return planMove(to, options)
-      const interrupted = new AbortController()
-      for (const name of ['SIGTERM', 'SIGINT'] as const)
-        process.once(name, () => interrupted.abort(new Error('stopped; what is left moves when it is run again')))
+      const interrupted = stopSignal(new Error('stopped; what is left moves when it is run again'))
       await changeDatabase(async (database, config) => {
         requireSettings(config, to)
         if (config.documentenBackend !== to)
@@ -65,7 +64,7 @@ Example:
           const text = `All has moved, and these processes still write to another store: ${who}. Start them with DOCUMENTEN_API_BACKEND=${to}; what they write moves meanwhile.`
           console.error(options.json ? JSON.stringify({ waitsFor: writers }) : text)
         })
-        const following = { signal: interrupted.signal, ...(options.wait !== false && { waits }) }
+        const following = { signal: interrupted, ...(options.wait !== false && { waits }) }
         const { moved, bytes, failed } = await moveBytes(parts, to, report, following)
         const text = `Moved ${moved} documents (${bytes} bytes) to ${to}.${failed ? ` ${failed} could not be moved: see \`storage check --verify\`.` : ''}`
         console.log(options.json ? JSON.stringify({ moved, bytes, failed }) : text)

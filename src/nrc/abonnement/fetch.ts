@@ -14,6 +14,7 @@ import { Problem } from '../../core/problem.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { one } from '../../database/rows.ts'
 import type { Message } from '../../notificaties/claims.ts'
+import { readPauses } from '../../notificaties/settings.ts'
 import { UNRECORDED } from '../records.ts'
 import { resumeAbonnement } from './state.ts'
 import { lockAbonnement } from './write.ts'
@@ -44,8 +45,10 @@ export const expired = () =>
 export async function handOut(m: Mutation, uuid: string, after: string | undefined, limit: number): Promise<HandedOut> {
   m.unrecorded(UNRECORDED)
   const { id, status, callbackUrl, cloudevents, place, confirmed } = await lockAbonnement(m, uuid)
-  if (status === 'gepauzeerd')
-    throw new Problem(409, { detail: 'Dit abonnement is gepauzeerd.', headers: { 'retry-after': '60' } })
+  const headers = { 'retry-after': '60' }
+  if (status === 'gepauzeerd') throw new Problem(409, { detail: 'Dit abonnement is gepauzeerd.', headers })
+  if ((await readPauses(m.read)).all !== null)
+    throw new Problem(409, { detail: 'Het versturen van berichten is gepauzeerd.', headers })
   const key = await keyNow(m)
   const asked = after === undefined ? undefined : openPlace(key, uuid, after)
   if (after !== undefined && asked === undefined) throw expired()

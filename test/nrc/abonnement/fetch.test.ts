@@ -226,7 +226,9 @@ t.test('while it is paused nothing is handed out; one that was blocked goes on w
   const paused = await get(test, `${url}/berichten`)
   t.strictSame([paused.status, paused.headers['retry-after']], [409, '60'])
   await sql`update abonnement set status = 'actief'`
-  await sql`update notificatie_settings set block_from_count = 2`
+  await sql`update notificatie_settings set paused_at = now()`
+  t.equal((await get(test, `${url}/berichten`)).status, 409, 'nor while all are')
+  await sql`update notificatie_settings set paused_at = null, block_from_count = 2`
   await test.database.sql`update notificatie_settings set paused_at = now()`
   t.equal((await blockOverflowing(test.database)).length, 0, 'a pause of all is nobody’s fault')
   await test.database.sql`update notificatie_settings set paused_at = null`
