@@ -65,3 +65,14 @@ create function lacking_for_resultaat(p_zaak bigint, p_resultaattype bigint) ret
     order by 1)
 $$;
 comment on function lacking_for_resultaat is 'The same before a resultaat.';
+
+-- Processes that run tell their settings, so that those that differ say so.
+create table process_setting (
+  id uuid primary key, role text not null, host text not null, pid integer not null,
+  settings jsonb not null, fixed text[] not null, seen_at timestamptz not null default now()
+);
+select describe('process_setting', 'Settings of the processes that run, of what all of them have to have alike.',
+  'id', 'Id of the process, new at each start.', 'role', 'What it was started as: api, worker or start.',
+  'host', 'Name of its machine or container.', 'pid', 'Process id on that machine.',
+  'settings', 'Values by the name of the setting; a secret as a fingerprint of it.',
+  'fixed', 'Settings of the pages that its environment fixes.', 'seen_at', 'Its last sign of life.');

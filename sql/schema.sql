@@ -1413,6 +1413,18 @@ create table playback_item (
 CREATE UNIQUE INDEX playback_item_place ON playback_item USING btree (playback_id, resource, place);
 CREATE INDEX playback_item_there ON playback_item USING btree (there) WHERE (there IS NOT NULL);
 
+-- Settings of the processes that run, of what all of them have to have alike.
+create table process_setting (
+  fixed text[] not null, -- Settings of the pages that its environment fixes.
+  host text not null, -- Name of its machine or container.
+  id uuid not null, -- Id of the process, new at each start.
+  pid integer not null, -- Process id on that machine.
+  role text not null, -- What it was started as: api, worker or start.
+  seen_at timestamp with time zone not null default now(), -- Its last sign of life.
+  settings jsonb not null, -- Values by the name of the setting; a secret as a fingerprint of it.
+  constraint process_setting_pkey PRIMARY KEY (id)
+);
+
 -- What waited at a minute of the last hours (src/operations/figures.ts).
 create table queue_figure (
   deliveries integer not null, -- Deliveries that waited.

@@ -65,7 +65,8 @@ export function retention(parts: Parts): Task {
       await deleteEndedAbonnementen(database)
       await deleteOldErrors(database)
       await deleteOldLines(database, config.outgoingLogRetentionDays)
-      await removeOldChanges(database, config.feedDays)
+      // Whether there is a feed stands in the database, where `migrate` and `start` switch it: a worker with 0 beside it removes nothing.
+      if (config.feedDays > 0) await removeOldChanges(database, config.feedDays)
       await removeSnapshots(database, config.feedSnapshotDays)
       await removeOldLines(database, config)
       await deleteOldEvents(database.db, config.notificationDaysRetained)

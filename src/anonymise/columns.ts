@@ -224,6 +224,7 @@ export const TABLES: Record<string, Table> = {
   periodic_job: RUNNING,
   playback: TAKEOVER,
   playback_item: TAKEOVER,
+  process_setting: RUNNING,
   queue_figure: RUNNING,
   received_event: RUNNING,
   reseal: RUNNING,

@@ -14,6 +14,7 @@ import { type Database, type ReadDb, type Reader, readerOf } from '../database/d
 import type { Replica } from '../database/replica.ts'
 import { expected } from '../database/rows.ts'
 import type { Store } from '../documenten/storage/index.ts'
+import type { ProcessSettings } from '../operations/process-settings.ts'
 import type { Organisation } from '../organisations/organisation.ts'
 import type { Overview } from '../organisations/overview.ts'
 import type { Registry } from '../organisations/registry.ts'
@@ -40,6 +41,8 @@ export type Parts = {
   /** Gives tokens to clients; undefined while TOKEN_ENDPOINT is off. */
   tokenEndpoint?: TokenEndpoint | undefined
   box: SecretBox
+  /** Where settings of other processes differ from ours. */
+  shared?: ProcessSettings | undefined
   /** The way out to other services. */
   services: Services
   log: Logger

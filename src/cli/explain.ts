@@ -12,7 +12,7 @@ import { ConnectionRefused, DatabaseAway, refusalOf } from '../database/reach.ts
 import { RightsMissing } from '../database/rights.ts'
 import { SessionFault } from '../database/session.ts'
 import { StoreUnavailable } from '../documenten/storage/index.ts'
-import { ForeignStore } from '../documenten/storage/owner.ts'
+import { ForeignStore, SecondStore } from '../documenten/storage/owner.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
 import { PackageMissing } from '../lib/optional-package.ts'
 import { KeyMissing, WrongKey } from '../lib/wrong-key.ts'
@@ -44,6 +44,7 @@ const CODES: [new (...given: never[]) => Error, number][] = [
   [ClientExists, EXIT.usage],
   [UnknownClient, EXIT.usage],
   [ForeignStore, EXIT.config],
+  [SecondStore, EXIT.config],
   [StoreUnavailable, EXIT.unavailable],
   [ReadOnly, EXIT.unavailable],
   [ServiceAway, EXIT.unavailable],

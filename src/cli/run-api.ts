@@ -25,6 +25,7 @@ import { announceWriter } from '../documenten/storage/writers.ts'
 import { fillSettings } from '../notificaties/settings.ts'
 import { preferBuiltIn, prepareNrc } from '../nrc/start.ts'
 import { watchWorkers } from '../operations/alerts/watch-workers.ts'
+import { announceSettings } from '../operations/process-settings.ts'
 import { configOf, type Organisation } from '../organisations/organisation.ts'
 import { openOverview } from '../organisations/overview.ts'
 import { isOwn, requireOwner } from '../organisations/owner.ts'
@@ -204,6 +205,8 @@ async function openParts(
     opened.defer(services.close)
     const stores = await openStore(config, database, log, !isReadOnly)
     if (!isReadOnly) opened.defer((await announceWriter(database, stores.store, log)).close)
+    const shared = isLean ? undefined : await announceSettings(database, config, 'api', log)
+    if (shared) opened.defer(shared.close)
     const room = openRoom(database.sql, config.storageMaxBytes)
     const replica = openReplicaOf(config, database, log)
     if (replica) opened.defer(replica.close)
@@ -220,6 +223,7 @@ async function openParts(
       issuers,
       tokenEndpoint,
       box,
+      shared,
       services,
       log,
     }

@@ -30,6 +30,7 @@ import { watchClock } from '../operations/clock.ts'
 import { startExport } from '../operations/export-verwerkingen.ts'
 import { overall, rememberedReadiness } from '../operations/health.ts'
 import { sideServer } from '../operations/metrics-server.ts'
+import { announceSettings, type ProcessSettings } from '../operations/process-settings.ts'
 import { requireOwner } from '../organisations/owner.ts'
 import { portionRunner } from '../overnemen/portions.ts'
 import { openServices } from '../services/services.ts'
@@ -85,7 +86,15 @@ export async function runWorker(
   url: string,
   log: Logger,
   share?: Share,
-): Promise<Running & { database: Database; store: Store; box: SecretBox; healthy(): boolean }> {
+): Promise<
+  Running & {
+    database: Database
+    store: Store
+    box: SecretBox
+    shared: ProcessSettings | undefined
+    healthy(): boolean
+  }
+> {
   const opened = new AsyncDisposableStack()
   tellOfHosts(log)
   try {
@@ -104,6 +113,8 @@ export async function runWorker(
     const stores = await openStore(config, database, log)
     const { store } = stores
     opened.defer((await announceWriter(database, store, log)).close)
+    const shared = share ? undefined : await announceSettings(database, config, 'worker', log)
+    if (shared) opened.defer(shared.close)
     const pool = openCopy(config, store)
     const room = openRoom(database.sql, config.storageMaxBytes)
     const batches = { room, copyFiles: pool.copyFiles, ...(share && { isShared: share.isShared }) }
@@ -159,6 +170,7 @@ export async function runWorker(
       database,
       store,
       box,
+      shared,
       healthy: () => worker.healthy() && notifications.healthy(),
       failed: NEVER,
       stop: () => opened.disposeAsync(),

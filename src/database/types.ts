@@ -3215,6 +3215,37 @@ export interface PlaybackItem {
   uuid: string;
 }
 
+export interface ProcessSetting {
+  /**
+   * Settings of the pages that its environment fixes.
+   */
+  fixed: string[];
+  /**
+   * Name of its machine or container.
+   */
+  host: string;
+  /**
+   * Id of the process, new at each start.
+   */
+  id: string;
+  /**
+   * Process id on that machine.
+   */
+  pid: number;
+  /**
+   * What it was started as: api, worker or start.
+   */
+  role: string;
+  /**
+   * Its last sign of life.
+   */
+  seenAt: Generated<string>;
+  /**
+   * Values by the name of the setting; a secret as a fingerprint of it.
+   */
+  settings: unknown;
+}
+
 export interface QueueFigure {
   /**
    * Deliveries that waited.
@@ -5813,6 +5844,7 @@ export interface DB {
   periodicJob: PeriodicJob;
   playback: Playback;
   playbackItem: PlaybackItem;
+  processSetting: ProcessSetting;
   queueFigure: QueueFigure;
   receivedEvent: ReceivedEvent;
   reseal: Reseal;

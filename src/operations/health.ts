@@ -10,18 +10,19 @@ import type { Replica } from '../database/replica.ts'
 import { one } from '../database/rows.ts'
 import { newKey, type Store } from '../documenten/storage/index.ts'
 import { LIVEZ } from '../http/liveness.ts'
+import type { ProcessSettings } from './process-settings.ts'
 
 type Check = { status: 'ok' | 'late' | 'degraded' | 'failed'; detail?: string }
 /** A scanner of documents, several hosts and a replica only where the program was given one. */
 type Checks = Record<'database' | 'schema' | 'key' | 'storage' | 'queue', Check> &
-  Partial<Record<'malwareScanner' | 'hosts' | 'replica' | 'organisations', Check>>
+  Partial<Record<'malwareScanner' | 'hosts' | 'replica' | 'organisations' | 'settings', Check>>
 
 /**
  * `/livez` says that the process answers and touches nothing else. `/readyz` asks database, schema, key, storage and queue,
  * each for at most two seconds, and is 503 when one fails or the process is stopping. A queue that is late is told but
  * does not take the API out of service: its requests do not depend on it. Nor does a replica that cannot be read, or a malware
  * scanner that is away. It is `degraded`, with 200, when documents can be read and not be written, S3 or Azure is slow or away, or another
- * host takes writes: everything else works, at every process alike. The names that Open Zaak uses work too.
+ * host takes writes: everything else works, at every process alike. So it is when another process has other settings. The names that Open Zaak uses work too.
  * @returns what answers such a request
  */
 export function registerHealth(
@@ -81,6 +82,7 @@ export async function readiness(parts: {
   replica?: Replica | undefined
   store: Store
   box: SecretBox
+  shared?: Pick<ProcessSettings, 'differences'> | undefined
 }): Promise<Checks> {
   const { sql } = parts.database
   const { scanner } = parts.store
@@ -114,6 +116,7 @@ export async function readiness(parts: {
     scanner && check('no answer', () => scanner.check()),
   ])
   const replica = parts.replica?.state()
+  const differs = new Set(parts.shared?.differences().map(({ setting }) => setting))
   const isRefused = refusedHosts().length > 0
   return {
     ...{ database, schema, key, storage, queue },
@@ -123,6 +126,9 @@ export async function readiness(parts: {
     }),
     ...(isRefused && {
       hosts: { status: 'degraded', detail: 'another host takes writes on an older timeline: it is refused' } as const,
+    }),
+    ...(differs.size > 0 && {
+      settings: { status: 'degraded', detail: `another process has another ${[...differs].join(', ')}` } as const,
     }),
     ...(replica && { replica: replica.usable ? { status: 'ok' } : { status: 'late', detail: replica.reason } }),
   }

@@ -53,7 +53,7 @@ async function migrateOne({ control, box, configOf, explain }: Parts, rsin: stri
   const isOurs = state === 'active' || (state === 'read-only' && reason.startsWith(FAILED))
   try {
     const { databaseUrl, feedDays } = configOf(organisation)
-    const applied = await makeOrganisation(expected(databaseUrl), { hasFeed: feedDays > 0, rsin })
+    const { applied } = await makeOrganisation(expected(databaseUrl), { hasFeed: feedDays > 0, rsin })
     await note(control, organisation, isOurs ? { state: 'active', reason: '' } : { state, reason }, packageJson.version)
     return { rsin, name, applied }
   } catch (error) {

@@ -12,7 +12,7 @@ t.setTimeout(300_000)
 const CHANGES = [
   ...['key_holder', 'worker', 'active_sender', 'periodic_job', 'delivery', 'delivery_attempt', 'applicatie_secret'],
   ...['_private_jobs', '_private_job_queues', 'change', 'feed', 'history', 'migration', 'migrations', 'server_life'],
-  ...['store_writer', 'external_receiver'],
+  ...['store_writer', 'process_setting', 'external_receiver'],
 ]
 /** Of those, what differs though no worker runs: an api notes now and then when a secret was last used. */
 const OWN = [
@@ -20,6 +20,7 @@ const OWN = [
   'active_sender',
   'server_life',
   'store_writer',
+  'process_setting',
   'change',
   'feed',
   'history',

@@ -34,6 +34,7 @@ const BESIDE = [
   'key_holder',
   'server_life',
   'store_writer',
+  'process_setting',
   'poort',
   'migration',
   'periodic_job',

@@ -6,6 +6,7 @@ import { SETTING_GROUPS } from '../../config/in-pages.ts'
 import { type Config, withStored } from '../../config.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
+import { fixedElsewhere } from '../../operations/process-settings.ts'
 import { mutateFromPage, type PageMutation } from '../frame/change.ts'
 import { type FormFaults, type FormValues, formFaultsOf, throwFormFaults } from '../frame/form.ts'
 import { redirectWith } from '../frame/page.ts'
@@ -56,6 +57,7 @@ export function registerSettings(app: FastifyInstance): void {
       fixed: parts.config.listed
         .filter(({ changeable }) => !changeable)
         .sort((one, other) => Number(other.from === 'environment') - Number(one.from === 'environment')),
+      differences: parts.shared?.differences() ?? [],
       elsewhere: ELSEWHERE,
     }
   }
@@ -83,7 +85,7 @@ export async function settingFields(
   group: (typeof SETTING_GROUPS)[number],
   form: FormValues = {},
 ) {
-  const stored = await readRows(app.read)
+  const [stored, fixed] = [await readRows(app.read), await fixedElsewhere(app.reader.sql)]
   return CHANGEABLE.filter(({ pages }) => pages.group === group).map((setting) => {
     const now = stored.get(setting.env) ?? ''
     const { value, from } = expected(app.parts.config.listed.find(({ env }) => env === setting.env))
@@ -95,6 +97,8 @@ export async function settingFields(
       effective: inWords(setting, value),
       byDefault: inWords(setting, setting.default?.toString()),
       origin: from,
+      /** Processes whose environment fixes it: what is set here does not count there. */
+      fixedBy: fixed.get(setting.env) ?? [],
       choices: choicesOf(setting),
     }
   })

@@ -34,13 +34,14 @@ export function addTo(program: Command): void {
       if (options.dryRun) return plan(server, options).finally(server.stop)
       console.error(`zaakstroom: changes ${describePlace(placeOf(config, server.url))}`)
       try {
-        const applied = await makeOrganisation(server.url, { hasFeed: config.feedDays > 0 })
+        const { applied, feed } = await makeOrganisation(server.url, { hasFeed: config.feedDays > 0 })
         const database = openDatabase(server.url, { max: 1, name: 'migrate' })
         const blankTexts = await findBlankTexts(database.sql).finally(database.close)
+        const texts = [sayApplied(applied), ...(applied.length === 0 && feed !== 'as it was' ? [sayFeed(feed)] : [])]
         print(
           options,
-          { dryRun: false, applied, blankTexts },
-          [sayApplied(applied), ...blankTexts.map(sayBlanks)].join('\n'),
+          { dryRun: false, applied, ...(feed !== 'as it was' && { feed }), blankTexts },
+          [...texts, ...blankTexts.map(sayBlanks)].join('\n'),
         )
       } finally {
         await server.stop()
@@ -119,6 +120,11 @@ async function migrateMany(config: Config, url: string, options: Options): Promi
 
 const sayPending = (pending: string[]) =>
   pending.length === 0 ? 'The schema is up to date.' : `Would apply ${pending.join(', ')}.`
+
+const sayFeed = (feed: 'on' | 'off') =>
+  feed === 'on'
+    ? 'The feed of changes was switched on: who copies begins with a snapshot.'
+    : 'The feed of changes was switched off (FEED_DAYS=0), and what it held is removed: who copies begins anew when it is on again.'
 
 const sayApplied = (applied: string[]) =>
   applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`

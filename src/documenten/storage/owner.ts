@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import { type Store, StoreUnavailable } from './index.ts'
+import { otherStores } from './writers.ts'
 
 /** The store is of another installation: nothing in it is ours to count, to remove or to note as lost. */
 export class ForeignStore extends StoreUnavailable {
@@ -13,6 +14,17 @@ export class ForeignStore extends StoreUnavailable {
     super('of-another-installation')
     this.backend = backend
     this.message = `the store ${backend} is of another installation: look at DATABASE_URL and at the settings of the store; nothing was changed`
+  }
+}
+
+/** Processes of this installation write to another store than this one, which is new. */
+export class SecondStore extends Error {
+  override name = 'SecondStore'
+
+  constructor(backend: string, others: string[]) {
+    super(
+      `the store ${backend} is new, and not the one that ${others.join(', ')} write to: give all processes one DOCUMENTEN_DIR, bucket or container, or stop those first`,
+    )
   }
 }
 
@@ -34,10 +46,21 @@ export async function claimStore(sql: postgres.Sql, store: Store): Promise<void>
   if (own === undefined) return
   let owner = await store.owner()
   if (owner === undefined && (await hasOurs(sql, store))) {
+    await requireAlone(sql, store)
     await store.claim(own)
     owner = await store.owner() // another may have been first
   }
   if (owner !== undefined && owner !== own) throw new ForeignStore(store.backend)
+}
+
+/**
+ * Of a store that nobody has marked yet, while processes of this installation write to one with that backend: they have marked theirs, so
+ * this is another directory or bucket. Documents of the one would not be found by the other.
+ * @throws SecondStore
+ */
+async function requireAlone(sql: postgres.Sql, { backend, identity }: Store): Promise<void> {
+  const others = await otherStores(sql, backend, identity)
+  if (others.length > 0) throw new SecondStore(backend, others)
 }
 
 /** @throws ForeignStore when it is another's */

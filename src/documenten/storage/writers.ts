@@ -43,3 +43,11 @@ export async function otherWriters(sql: postgres.Sql, backend: string): Promise<
     select host || '/' || pid as name, backend from store_writer
     where backend <> ${backend} and seen_at > now() - ${SILENT}::interval order by 1`
 }
+
+/** The processes that write to another store of this backend. */
+export async function otherStores(sql: postgres.Sql, backend: string, store: string): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select host || '/' || pid as name from store_writer
+    where backend = ${backend} and store <> ${store} and seen_at > now() - ${SILENT}::interval order by 1`
+  return rows.map(({ name }) => name)
+}

@@ -181,6 +181,13 @@ export const settings: Record<string, string> = {
   'Dit zijn {1} tekens; er passen er ten hoogste {2}.': 'These are {1} characters; at most {2} fit.',
   'Wat hier is opgeslagen telt niet, en de standaard geldt. {1}':
     'What is stored here does not count, and the default does. {1}',
+  'Processen van deze installatie hebben verschillende instellingen.':
+    'Processes of this installation have different settings.',
+  'Geef ze alle dezelfde omgeving en start ze opnieuw.': 'Give all of them the same environment, and restart them.',
+  'is anders bij {1} {2}': 'is different at {1} {2}',
+  'Geldt niet overal:': 'Does not count everywhere:',
+  'staat in de omgeving van de service': 'stands in the environment of the service',
+  'staat in de omgeving van {1}.': 'stands in the environment of {1}.',
   'Concepttypen toestaan': 'Allow draft types',
   'Zaken, documenten en besluiten mogen worden gemaakt van typen die nog een concept zijn. Alleen voor een testomgeving.':
     'Cases, documents and decisions may be made of types that are still drafts. For a test environment only.',
