@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Command, type CommanderError } from 'commander'
 import t from 'tap'
+import { withBounds } from './generate-bounds.ts'
 import { FILE as ERRORS_PAGE, errorsPage } from './generate-errors.ts'
 import { FILE as SETTINGS_PAGE, settingsPage } from './generate-settings.ts'
 
@@ -62,6 +63,13 @@ t.test('every test that the checklist of security names is there', async (t) => 
   t.ok(rows.length > 30)
   for (const [, file, name] of rows)
     t.ok((await readFile(join(ROOT, file!), 'utf8')).includes(`'${name}'`), `${file}: ${name}`)
+})
+
+t.test('docs/security.md has the bounds of the code', (t) => {
+  const { text, now } = withBounds()
+  t.equal(text, now, 'npm run bounds')
+  t.ok(now.split('\n').filter((line) => line.startsWith('| `')).length > 30)
+  t.end()
 })
 
 t.test('each pair of capabilities has its line in crossings.md, and the tests that it names are there', async (t) => {
