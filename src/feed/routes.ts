@@ -5,7 +5,7 @@ import Type from 'typebox'
 import { orAnew } from '../core/history.ts'
 import { notFound, Problem } from '../core/problem.ts'
 import { contentSender } from '../documenten/document/download.ts'
-import { header } from '../http/header.ts'
+import { header, prefers } from '../http/header.ts'
 import { Url, Uuid } from '../http/input.ts'
 import type { Described } from '../http/openapi/operation.ts'
 import { sendRows, Written } from '../http/stream.ts'
@@ -64,7 +64,7 @@ export const feedRoutes =
         schema: {
           summary: 'Wat er veranderde, op volgorde',
           description:
-            'Met Accept: text/event-stream als server-sent events, die doorgaan waar de lijst ophoudt (Last-Event-ID of after). Een positie die niet meer geldt is 410.',
+            'Met Accept: text/event-stream (liever dan JSON) als server-sent events, die doorgaan waar de lijst ophoudt (Last-Event-ID of after). Een positie die niet meer geldt is 410.',
           querystring: Query,
           response: { 200: Deltas },
         },
@@ -72,7 +72,7 @@ export const feedRoutes =
       async (request, reply) => {
         const { after, limit = 100 } = request.query
         const here = { mutate: app.mutate, log: request.log, base: request.base }
-        if (header(request, 'accept').toLowerCase().includes('text/event-stream'))
+        if (prefers(header(request, 'accept'), 'text/event-stream', 'application/json'))
           return orAnew(here, expired, () => sendEvents(request, reply, header(request, 'last-event-id') || after))
         const pause = async () => {
           await largeTurn(request)

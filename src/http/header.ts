@@ -16,3 +16,20 @@ export function headerText(request: FastifyRequest, name: string): string {
   const bytes = Buffer.from(text, 'latin1')
   return isUtf8(bytes) ? bytes.toString() : text
 }
+
+/**
+ * Whether who sends this Accept would rather have `type` than `other` (RFC 9110, 12.5.1). Of the ranges that fit a type the most
+ * specific one says how much; who says as much of both would not.
+ */
+export function prefers(accept: string, type: string, other: string): boolean {
+  const ranges = accept.split(',').map((item) => {
+    const [range = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase())
+    const weight = parameters.find((one) => one.startsWith('q='))?.slice('q='.length)
+    return { range, weight: weight === undefined ? 1 : Number(weight) || 0 }
+  })
+  const weightOf = (wanted: string) => {
+    const fitting = [wanted, wanted.replace(/\/.*/, '/*'), '*/*']
+    return fitting.flatMap((range) => ranges.find((one) => one.range === range) ?? [])[0]?.weight ?? 0
+  }
+  return weightOf(type) > weightOf(other)
+}

@@ -195,6 +195,25 @@ async function listen(t: Test, headers: Record<string, string> = {}, as = 'behee
   return { response, events, ended, stop: () => stop.abort() }
 }
 
+t.test(
+  'who takes events as well as JSON gets JSON, as generated clients that accept all that is documented',
+  async (t) => {
+    for (const [accept, type] of [
+      ['application/json,text/event-stream', 'application/json'],
+      ['text/event-stream;q=0.1, application/json', 'application/json'],
+      ['text/event-stream, */*', 'application/json'],
+      ['*/*', 'application/json'],
+      ['text/event-stream;q=0', 'application/json'],
+      ['Text/Event-Stream, application/json;q=0.9', 'text/event-stream'],
+      ['text/event-stream, */*;q=0.5', 'text/event-stream'],
+    ] as const) {
+      const { response, stop } = await listen(t, { accept })
+      t.match(response.headers.get('content-type'), type, accept)
+      stop()
+    }
+  },
+)
+
 t.test('changes come as events, which go on where they broke off', async (t) => {
   const { id } = await snapshotOf()
   const { response, events, stop } = await listen(t, { 'last-event-id': id })

@@ -5,6 +5,13 @@ const tests = ['test/feed/deltas.test.ts']
 
 export const FEED: Mutant[] = [
   {
+    what: 'who takes events as well as JSON gets JSON',
+    file: 'src/http/header.ts',
+    search: 'return weightOf(type) > weightOf(other)',
+    replace: 'return weightOf(type) >= weightOf(other)',
+    tests: ['test/feed/copy.test.ts'],
+  },
+  {
     what: 'a feed shows nothing that a transaction under way could come before',
     file: 'src/database/position.ts',
     search: '`${xact} < pg_snapshot_xmin(pg_current_snapshot())`',
