@@ -43,6 +43,12 @@ t.test('the documented misspelling IMPORT_RENTENTION_DAYS is read too; the right
   t.end()
 })
 
+t.test('a setting that is on or off is also said so', (t) => {
+  for (const [text, is] of Object.entries({ on: true, ON: true, yes: true, 1: true, off: false, no: false, 0: false }))
+    t.equal(readConfig({ NOTIFICATIONS_DISABLED: text }).notificationsDisabled, is, text)
+  t.end()
+})
+
 t.test('an empty value counts as unset', (t) => {
   t.equal(readConfig({ PORT: '', DATABASE_URL: ' ' }).port, 8000)
   t.end()

@@ -42,7 +42,10 @@ export const CHANGEABLE: readonly (Setting & { key: keyof SettingValues; pages: 
   ([key, one]) => (!isGroup(one) && one.pages ? [{ ...one, pages: one.pages, key: key as keyof SettingValues }] : []),
 )
 
-const BOOLEANS: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false }
+const BOOLEANS: Record<string, boolean> = {
+  ...{ true: true, yes: true, on: true, '1': true },
+  ...{ false: false, no: false, off: false, '0': false },
+}
 const check = Compile(Settings)
 
 /**

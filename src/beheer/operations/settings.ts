@@ -229,7 +229,7 @@ function textOf(form: FormValues, name: string): string | undefined {
 /** A value, written as in the environment, as people read it. */
 function inWords({ type, pages }: Changeable, text: string | undefined): string {
   if (text === undefined || text === '') return t('leeg')
-  if (type === 'boolean') return text === 'true' || text === 'yes' || text === '1' ? t('ja') : t('nee')
+  if (type === 'boolean') return ['true', 'yes', 'on', '1'].includes(text.toLowerCase()) ? t('ja') : t('nee')
   return pages.choices?.[text] ? t(pages.choices[text]) : text
 }
 

@@ -108,7 +108,7 @@ export const OPERATION = {
     default: 4 * 1024 ** 3,
     minimum: 1024,
     maximum: 2 ** 42,
-    description: 'largest body of a request with content, in bytes',
+    description: 'largest body of a request with content, in bytes (a largest, though Open Zaak named it MIN)',
   }),
   uploadChunkSize: Type.Optional(
     Type.Integer({
