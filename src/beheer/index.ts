@@ -38,6 +38,7 @@ import { registerBesluiten } from './lookup/besluiten.ts'
 import { registerBetrokkenen } from './lookup/betrokkenen.ts'
 import { registerDocumenten } from './lookup/documenten.ts'
 import { registerSearch } from './lookup/search.ts'
+import { registerWhatSomebodySees } from './lookup/what-somebody-sees.ts'
 import { registerWieKeek } from './lookup/wie-keek.ts'
 import { registerZaken } from './lookup/zaken.ts'
 import { registerAbonnementen } from './notificaties/abonnementen/index.ts'
@@ -138,6 +139,7 @@ export async function beheer(
   registerSearch(app)
   registerSavedFilters(app)
   registerZaken(app)
+  registerWhatSomebodySees(app)
   registerWieKeek(app)
   registerDocumenten(app)
   registerBesluiten(app)

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { createAccount } from '../../src/beheer/accounts/accounts.ts'
 import { ROLLEN } from '../../src/beheer/frame/session.ts'
+import { VERTROUWELIJKHEIDAANDUIDINGEN } from '../../src/core/vertrouwelijkheidaanduiding.ts'
 import { givenInformatieobjecttype, givenZaaktype, testApp } from '../app.ts'
 import { csvText, givenFile, goodRow, runImport } from '../documenten/importing.ts'
 import { WACHTWOORD } from './browser.ts'
@@ -34,6 +35,50 @@ async function crawl(client: PagesClient, more: string[]): Promise<Map<string, s
   }
   return seen
 }
+
+t.test('at every level somebody sees what is up to it, and nothing above', async (t) => {
+  const test = await testApp(t, { NOTIFICATIES_MODE: 'ingebouwd' })
+  const { db, sql } = test.database
+  const type = await givenInformatieobjecttype(test)
+  const zaaktype = await givenZaaktype(test)
+  await givenFile(test, 'brief.txt')
+  const markOf = (n: number) => `${MARK}${'abcdefgh'[n]}`
+  const { uuid } = await runImport(
+    test,
+    csvText(
+      VERTROUWELIJKHEIDAANDUIDINGEN.map((vertrouwelijkheidaanduiding, n) =>
+        goodRow(type, 'brief.txt', { titel: markOf(n), vertrouwelijkheidaanduiding }),
+      ),
+    ),
+  )
+  const asked = ['', '/rijen', '/rapport'].map((page) => `/beheer/imports/${uuid}${page}`)
+  for (const [n, vertrouwelijkheidaanduiding] of VERTROUWELIJKHEIDAANDUIDINGEN.entries()) {
+    const zaak = await givenZaak(test, zaaktype, {
+      vertrouwelijkheidaanduiding,
+      omschrijving: markOf(n),
+      identificatie: markOf(n),
+    })
+    await sql`insert into beheer_audit (gebruiker, handeling, object_kind, object_id, object_weergave)
+      values ('x', 'zaak-corrigeren', 'zaak', ${zaak.uuid}, ${markOf(n)})`
+    asked.push(`/beheer/zaken/${zaak.uuid}`, `/beheer/notificaties?object=${zaak.uuid}`)
+  }
+  for (const [n, maxVertrouwelijkheidaanduiding] of VERTROUWELIJKHEIDAANDUIDINGEN.entries()) {
+    const rol = ROLLEN[n % ROLLEN.length]!
+    await createAccount(db, { gebruikersnaam: `n${n}`, rol, wachtwoord: WACHTWOORD, maxVertrouwelijkheidaanduiding })
+    const client = pagesClient(test.app)
+    await client.login(`n${n}`, WACHTWOORD)
+    const pages = await crawl(client, [
+      ...asked,
+      '/beheer/zaken',
+      '/beheer/documenten',
+      '/beheer/audit',
+      '/beheer/notificaties',
+    ])
+    const told = new Set([...pages.values()].flatMap((body) => body.match(new RegExp(`${MARK}[a-h]`, 'g')) ?? []))
+    const wanted = VERTROUWELIJKHEIDAANDUIDINGEN.slice(0, n + 1).map((_, place) => markOf(place))
+    t.strictSame([...told].sort(), wanted, `${rol} up to ${maxVertrouwelijkheidaanduiding}, ${pages.size} pages`)
+  }
+})
 
 t.test('no role shows what is above the level of the account, wherever its links lead', async (t) => {
   const test = await testApp(t, { NOTIFICATIES_MODE: 'ingebouwd' })
@@ -106,6 +151,35 @@ t.test('no role shows what is above the level of the account, wherever its links
       secrets.some((text) => pages.get(path)?.includes(text)),
       `${path} tells somebody up to zeer_geheim`,
     )
+
+  t.test('an administrator asks what somebody sees, and why, and is told nothing above his own level', async (t) => {
+    await sql`update zaak set vertrouwelijkheidaanduiding = 'intern' where uuid = ${zaak.uuid}`
+    await sql`insert into zaakinformatieobject (zaak_id, enkelvoudiginformatieobject_id)
+      select z.id, d.id from zaak z, enkelvoudiginformatieobject d where z.uuid = ${zaak.uuid} and d.uuid = ${document.uuid}`
+    const [viewer] = await sql<[{ uuid: string }]>`select uuid from beheer_account where gebruikersnaam = 'viewer'`
+    const ask = async (who: PagesClient, what: string) =>
+      (await who.get(`/beheer/accounts/${viewer.uuid}/ziet?wat=${encodeURIComponent(what)}`)).body.replace(/\s+/g, ' ')
+    const row = (name: string, seen: number, all: number) =>
+      new RegExp(`${name}</th> ?<td[^>]*>${seen}</td> ?<td[^>]*>${all}</td>`)
+    t.match(
+      await ask(client, `${MARK}-1`),
+      /ziet deze persoon niet<\/span> Het niveau is intern, en dit account ziet niet verder dan openbaar/,
+    )
+    t.match(await ask(client, uuid), row('Inhoud van rijen', 1, 3))
+    await sql`update beheer_account set max_vertrouwelijkheidaanduiding = 'intern' where uuid = ${viewer.uuid}`
+    const seen = await ask(client, zaak.uuid)
+    t.match(seen, /ziet deze persoon<\/span> Het niveau is intern, en dit account ziet tot en met intern/)
+    t.match(seen, row('Documenten', 0, 1), 'a document of it has a level of its own')
+    t.match(await ask(client, `${MARK}-2`), /ziet deze persoon niet/)
+    await sql`update beheer_account set actief = false where uuid = ${viewer.uuid}`
+    t.match(await ask(client, zaak.uuid), /ziet deze persoon niet<\/span> Het account is niet actief/)
+    const low = pagesClient(test.app)
+    await low.login('administrator', WACHTWOORD)
+    t.match(await ask(low, `${MARK}-2`), /Dit is er niet, of het is vertrouwelijker dan u zelf mag zien/)
+    const operator = pagesClient(test.app)
+    await operator.login('operator', WACHTWOORD)
+    t.equal((await operator.get(`/beheer/accounts/${viewer.uuid}/ziet`)).statusCode, 403)
+  })
 
   t.test('somebody makes no draft of rows that he may not see, and sees the rows of a file of his own', async (t) => {
     const operator = pagesClient(test.app)

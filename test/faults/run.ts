@@ -1,10 +1,12 @@
 // npm run faults [-- --seed 1 --runs 3 --cells storage]: every cell, as often as asked, in an order that the seed chooses. Prints a
-// table; ends with 1 when an invariant did not hold. `--cells import-million` is played alone, and only when it is asked for by that name.
+// table; ends with 1 when an invariant did not hold. `--cells import-million` and `--cells keycloak` are played alone, and only when they
+// are asked for by that name.
 import { parseArgs } from 'node:util'
 import { collectViolations, whileStanding } from '../stage.ts'
 import { CELLS } from './cells.ts'
 import { type Outcome, runCell } from './faults.ts'
 import { IMPORT_MILLION, playImportMillion } from './import-million.ts'
+import { KEYCLOAK, playKeycloak } from './keycloak.ts'
 import { type Cell, openScene, whyNot } from './scene.ts'
 
 const { values } = parseArgs({
@@ -19,7 +21,16 @@ const { values } = parseArgs({
 })
 if (values.help)
   console.log('npm run faults -- --seed 1 --runs 3 --cells storage (a pattern of the names; --list prints them)')
-else if (values.list) for (const name of [...CELLS.map((cell) => cell.name), IMPORT_MILLION]) console.log(name)
+else if (values.list)
+  for (const name of [...CELLS.map((cell) => cell.name), IMPORT_MILLION, KEYCLOAK]) console.log(name)
+else if (values.cells === KEYCLOAK)
+  await whileStanding(async (stage) => {
+    const judge = collectViolations(stage.comment)
+    const skipped = await playKeycloak(stage, judge)
+    console.log(skipped ? `SKIPPED ${KEYCLOAK}: ${skipped}` : `${KEYCLOAK}: ${judge.violations.length} violations`)
+    for (const violation of judge.violations) console.log(`  ${violation}`)
+    if (judge.violations.length > 0) stage.fail()
+  })
 else if (values.cells === IMPORT_MILLION)
   await whileStanding(async (stage) => {
     console.log(`seed ${values.seed}`)

@@ -152,15 +152,19 @@ const discover = ({ issuer, clientId, clientSecret }: OidcSettings, customFetch:
   })
 
 type Known = { configuration: Promise<openid.Configuration>; until: number }
-export type Providers = (settings: OidcSettings, log: FastifyBaseLogger) => Promise<openid.Configuration>
+export type Providers = {
+  ask(settings: OidcSettings, log: FastifyBaseLogger): Promise<openid.Configuration>
+  /** Asks anew the next time, since it has other keys. */
+  forget(settings: OidcSettings): void
+}
 
 /** The addresses and keys of providers: asked at the first sign-in, anew after an hour, and soon again when one was away. */
 export function openProviders(proxies: Proxies): Providers {
   const customFetch = fetchThrough(proxies)
   const known = new Map<string, Known>()
-  return (settings, log) => {
-    const { issuer, clientId, clientSecret } = settings
-    const key = JSON.stringify([issuer, clientId, clientSecret])
+  const keyOf = ({ issuer, clientId, clientSecret }: OidcSettings) => JSON.stringify([issuer, clientId, clientSecret])
+  const ask = (settings: OidcSettings, log: FastifyBaseLogger) => {
+    const key = keyOf(settings)
     const found = known.get(key)
     if (found && found.until >= performance.now()) return found.configuration
     const mine: Known = { configuration: discover(settings, customFetch), until: performance.now() + KNOWN_MS }
@@ -174,7 +178,14 @@ export function openProviders(proxies: Proxies): Providers {
     for (const old of [...known.keys()].slice(0, -MOST)) known.delete(old)
     return mine.configuration
   }
+  return { ask, forget: (settings) => void known.delete(keyOf(settings)) }
 }
+
+/** Whether an ID token was signed with a key that we do not know: the library asks for keys once a minute. */
+export const isUnknownKey = (error: unknown): boolean =>
+  [error, (error as { cause?: unknown }).cause].some(
+    (one) => (one as { code?: unknown } | undefined)?.code === 'OAUTH_KEY_SELECTION_FAILED',
+  )
 
 /**
  * Tries a provider: whether it is one, has keys and what we need, and knows our client. A code that it never gave shows the last: a provider

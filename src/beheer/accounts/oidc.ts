@@ -23,7 +23,7 @@ const MOST_ATTEMPTS = 4
 declare module 'fastify' {
   interface FastifyInstance {
     /** What is known of a provider of OpenID Connect, asked when somebody needs it. @throws ProviderAway */
-    knownProvider(settings: OidcSettings, log: FastifyBaseLogger): ReturnType<Providers>
+    knownProvider(settings: OidcSettings, log: FastifyBaseLogger): ReturnType<Providers['ask']>
   }
 }
 
@@ -34,6 +34,8 @@ type PendingSignIn = Omit<Begun, 'target'> & {
   uitnodiging?: string
   /** The session whose owner shows again who he is, instead of signing in. */
   bevestigt?: string
+  /** The second try, after the provider had other keys. */
+  opnieuw?: true
   tot: number
 }
 
@@ -50,7 +52,7 @@ export function registerOidc(app: FastifyInstance): void {
     const { openProviders } = await import('./oidc-client.ts')
     const here = known()
     here.providers ??= openProviders(config.proxies)
-    return here.providers(settings, log)
+    return here.providers.ask(settings, log)
   })
   /** What is known of a provider; undefined when it cannot be asked. */
   const configurationOf = async (settings: OidcSettings, request: FastifyRequest) => {
@@ -62,9 +64,16 @@ export function registerOidc(app: FastifyInstance): void {
   }
 
   app.get<{
-    Querystring: { verder?: string; aanbieder?: string; uitnodiging?: string; kiezen?: string; bevestigen?: string }
+    Querystring: {
+      verder?: string
+      aanbieder?: string
+      uitnodiging?: string
+      kiezen?: string
+      bevestigen?: string
+      opnieuw?: string
+    }
   }>('/inloggen/oidc', { config: everyone }, async (request, reply) => {
-    const { verder, aanbieder, uitnodiging, kiezen, bevestigen } = request.query
+    const { verder, aanbieder, uitnodiging, kiezen, bevestigen, opnieuw } = request.query
     const provider = String(aanbieder ?? '')
     const settings = await findProvider(app.read, config, box, provider)
     if (!settings) throw notFound(t('Met deze aanbieder kunt u hier niet inloggen.'))
@@ -79,6 +88,7 @@ export function registerOidc(app: FastifyInstance): void {
       ...begun,
       provider,
       verder: ownPath(verder),
+      ...(opnieuw !== undefined && { opnieuw: true as const }),
       ...(isOwner && { bevestigt: request.session?.uuid ?? '' }),
       ...(typeof uitnodiging === 'string' && { uitnodiging: uitnodiging.slice(0, 100) }),
       tot: Date.now() + SECONDS * 1000,
@@ -133,7 +143,7 @@ export function registerOidc(app: FastifyInstance): void {
     const [, search = ''] = request.originalUrl.split('?', 2)
     const configuration = await configurationOf(settings, request)
     if (!configuration) return away(reply, settings, pending.provider)
-    const { endSignIn, isAway, redacted } = await import('./oidc-client.ts')
+    const { endSignIn, isAway, isUnknownKey, redacted } = await import('./oidc-client.ts')
     let signedIn: Awaited<ReturnType<typeof endSignIn>>
     try {
       signedIn = await endSignIn(configuration, new URL(`${returnAddress(request, settings)}?${search}`), pending)
@@ -141,6 +151,10 @@ export function registerOidc(app: FastifyInstance): void {
       request.log.warn({ err: redacted(error) }, 'signing in with OpenID Connect failed')
       if (isAway(error) || AWAY_WORDS.has(String((error as { error?: unknown }).error)))
         return away(reply, settings, pending.provider)
+      if (isUnknownKey(error) && !pending.opnieuw) {
+        known().providers?.forget(settings)
+        return reply.redirect(againAt(request, pending), 303)
+      }
       return refuseHim(reasonOf(error), 401)
     }
     const { claims, idToken } = signedIn
@@ -211,6 +225,18 @@ export function registerOidc(app: FastifyInstance): void {
     await confirmSession(request, reply)
     return reply.redirect(`${basePath(request)}${verder || '/beheer/mijn-account'}`, 303)
   }
+}
+
+/** The same once more, which the provider answers by itself: who signed in there a moment ago is known to it. */
+function againAt(request: FastifyRequest, { provider, verder, uitnodiging, bevestigt }: PendingSignIn): string {
+  const query = new URLSearchParams({
+    ...(provider && { aanbieder: provider }),
+    ...(verder && { verder }),
+    ...(uitnodiging && { uitnodiging }),
+    ...(bevestigt && { bevestigen: 'ja' }),
+    opnieuw: 'ja',
+  })
+  return `${basePath(request)}/beheer/inloggen/oidc?${query}`
 }
 
 /** What the ID token of a session is sealed for. */

@@ -9,7 +9,7 @@ import type { DB } from '../../database/types.ts'
 import { UUID_PATTERN } from '../../lib/uuid.ts'
 import { t } from '../language/language.ts'
 import { type Cursor, type KeysetPage, keysetPage } from './keyset-list.ts'
-import { signedIn } from './session.ts'
+import { type Administrator, signedIn } from './session.ts'
 
 const UUID = new RegExp(UUID_PATTERN, 'i')
 
@@ -41,8 +41,14 @@ export function queryDay(request: FastifyRequest, name: string): string | undefi
 
 /** Whether what somebody looks at is not above what he may see. */
 export function visible(request: FastifyRequest, column: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`${column} <= ${signedIn(request).maxVertrouwelijkheidaanduiding}::vertrouwelijkheidaanduiding`
+  return visibleTo(signedIn(request), column)
 }
+
+/** The same for anybody's account. */
+export const visibleTo = (
+  { maxVertrouwelijkheidaanduiding: max }: Pick<Administrator, 'maxVertrouwelijkheidaanduiding'>,
+  column: RawBuilder<unknown>,
+): RawBuilder<boolean> => sql<boolean>`${column} <= ${max}::vertrouwelijkheidaanduiding`
 
 /** @throws Problem 404 when it is above what he may see: for him it does not exist */
 export function requireVisible(request: FastifyRequest, vertrouwelijkheidaanduiding: string): void {

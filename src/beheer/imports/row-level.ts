@@ -2,12 +2,22 @@
 import type { FastifyRequest } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import type { Level } from '../../documenten/import/report-rows.ts'
-import { signedIn } from '../frame/session.ts'
+import { type Administrator, signedIn } from '../frame/session.ts'
 import { t } from '../language/language.ts'
 
 /** Up to which level he sees its rows; undefined: all of them, since he brought the file, or sees all there is. */
 export function levelOf(request: FastifyRequest, broughtBy: string | null): Level | undefined {
-  const { gebruikersnaam, maxVertrouwelijkheidaanduiding } = signedIn(request)
+  return levelFor(signedIn(request), broughtBy)
+}
+
+/** The same for anybody's account. */
+export function levelFor(
+  {
+    gebruikersnaam,
+    maxVertrouwelijkheidaanduiding,
+  }: Pick<Administrator, 'gebruikersnaam' | 'maxVertrouwelijkheidaanduiding'>,
+  broughtBy: string | null,
+): Level | undefined {
   return maxVertrouwelijkheidaanduiding === 'zeer_geheim' || broughtBy === gebruikersnaam
     ? undefined
     : maxVertrouwelijkheidaanduiding

@@ -165,4 +165,38 @@ export const signInProviders: Record<string, string> = {
   'Doe dit als iemand een apparaat kwijt is. De persoon logt dan weer in met zijn wachtwoord, en kan nieuwe passkeys maken.':
     'Do this when somebody lost a device. The person then signs in with the password again, and can make new passkeys.',
   'De passkeys van {1} zijn verwijderd.': 'The passkeys of {1} were deleted.',
+  'Wat ziet deze persoon?': 'What does this person see?',
+  '{1} heeft de rol {2}': '{1} has the role {2}',
+  'en hersteller': 'and hersteller',
+  ', en ziet zaken en documenten tot en met {1}.': ', and sees cases and documents up to {1}.',
+  'Zaak, document, besluit of import': 'Case, document, besluit or import',
+  'Een nummer, een uuid of een adres.': 'A number, a uuid or an address.',
+  Kijken: 'Look',
+  'ziet deze persoon': 'this person sees it',
+  'ziet deze persoon niet': 'this person does not see it',
+  'Wat erbij hoort': 'What belongs to it',
+  Ziet: 'Sees',
+  Waarom: 'Why',
+  'Zoals u het zelf ziet': 'As you see it yourself',
+  'Dit is er niet, of het is vertrouwelijker dan u zelf mag zien.':
+    'This does not exist, or is more confidential than you may see yourself.',
+  'Document {1}': 'Document {1}',
+  'Het account is niet actief, en ziet niets.': 'The account is not active, and sees nothing.',
+  'Het niveau is {1}, en dit account ziet tot en met {2}.': 'The level is {1}, and this account sees up to {2}.',
+  'Het niveau is {1}, en dit account ziet niet verder dan {2}.':
+    'The level is {1}, and this account sees no further than {2}.',
+  'Zoals de zaak.': 'As the case.',
+  'Zoals de zaak: niets.': 'As the case: nothing.',
+  'Berichten (notificaties)': 'Messages (notifications)',
+  'Elk document naar zijn eigen niveau.': 'Each document by its own level.',
+  'Niet bij deze zaak; elk document wel waar het zelf te vinden is, naar zijn eigen niveau.':
+    'Not with this case; each document where it is found by itself, by its own level.',
+  'Deze persoon bracht het bestand, en ziet al zijn rijen.': 'This person brought the file, and sees all of its rows.',
+  'Dit account ziet alle niveaus.': 'This account sees all levels.',
+  'De import zelf ziet iedereen. Van een rij ziet dit account de inhoud als het document niet vertrouwelijker is dan {1}.':
+    'Everybody sees the import itself. Of a row this account sees the content when the document is no more confidential than {1}.',
+  'Inhoud van de eerste {1} rijen': 'Content of the first {1} rows',
+  'Inhoud van rijen': 'Content of rows',
+  'Van een rij die te vertrouwelijk is, ziet dit account het nummer en of zij lukte.':
+    'Of a row that is too confidential this account sees the number and whether it succeeded.',
 }
