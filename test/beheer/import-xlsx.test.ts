@@ -1,6 +1,6 @@
 // Workbooks of Excel in the pages: the rows that a CSV would have, a report as CSV.
 import { Readable } from 'node:stream'
-import { writeXlsx } from 'hucre/xlsx'
+import { readXlsx, writeXlsx } from 'hucre/xlsx'
 import t from 'tap'
 import { systemActor } from '../../src/core/access.ts'
 import { COLUMN_NAMES } from '../../src/documenten/import/columns.ts'
@@ -133,6 +133,19 @@ t.test(
       { creatiedatum: '2024-05-01', resultaat: 'Geïmporteerd' },
       { opmerking: /titel: Dit veld is verplicht/ },
     ])
+    const marked = await pages.get(`${started}/niet-geimporteerd.xlsx`)
+    const { sheets } = await readXlsx(new Uint8Array(await marked.arrayBuffer()), { readStyles: true })
+    const cell = sheets[0]?.cells?.get(`1,${COLUMN_NAMES.indexOf('titel')}`)
+    t.match(cell?.comment?.text, /verplicht/, 'the reason stands at its cell')
+    t.match(cell?.style?.fill, { fgColor: { rgb: /FFC7CE/ } }, 'which is red')
+    t.match(
+      await (
+        await pages.get(
+          await conceptOf(Buffer.from(await (await pages.get(`${started}/niet-geimporteerd.xlsx`)).arrayBuffer())),
+        )
+      ).text(),
+      /1 rij/,
+    )
     t.match(
       await (await pages.get(await conceptOf(Buffer.from(bytes)))).text(),
       /al eens geïmporteerd: dat maakte 1 document\./,

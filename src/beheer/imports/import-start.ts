@@ -40,6 +40,7 @@ import { beheerActor, signedIn } from '../frame/session.ts'
 import { reason, t, words } from '../language/language.ts'
 import { COLUMNS } from './import-columns.ts'
 import { dryRunState, isDryRunning, MAX_KINDS, type Progress } from './import-labels.ts'
+import { faultsByColumn } from './marked-workbook.ts'
 import { hiddenText, isAbove, levelOf } from './row-level.ts'
 
 const viewer = { access: 'beheer', rol: 'viewer' } as const
@@ -427,15 +428,4 @@ function lockFault(error: unknown): string | undefined {
 
 const isRow = (text: string | undefined) => text !== undefined && /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31
 const object = (concept: Concept) => ({ soort: 'import-bestand', id: concept.uuid, weergave: concept.bestandsnaam })
-/** What is wrong in a row, by the place of the column that the remark names: `titel: Dit veld is verplicht. auteur: …`. */
-function faultsByColumn(names: string[], remark: string): Map<number, string> {
-  const found = names
-    .map((name, place) => ({ place, name, at: name === '' ? -1 : ` ${remark}`.indexOf(` ${name}: `) }))
-    .filter(({ at }) => at >= 0)
-    .sort((one, other) => one.at - other.at)
-  return new Map(
-    found.map(({ place, name, at }, index) => [place, remark.slice(at + name.length + 2, found[index + 1]?.at).trim()]),
-  )
-}
-
 const shortened = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text)

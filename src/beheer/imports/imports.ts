@@ -15,10 +15,10 @@ import { dialectOf } from '../../documenten/import/dialect.ts'
 import { createDraftOfRest, listConcepten, requestDryRun } from '../../documenten/import/draft.ts'
 import { hasRows, sendReport } from '../../documenten/import/index.ts'
 import { sharedReason } from '../../documenten/import/judge.ts'
-import { ndjsonStream } from '../../documenten/import/ndjson.ts'
+import { isNdjson, ndjsonStream } from '../../documenten/import/ndjson.ts'
 import { footOf, receiptOf } from '../../documenten/import/receipt.ts'
 import { csvStream, reportCharset } from '../../documenten/import/report.ts'
-import { failedRows, type Level, levelPlaces } from '../../documenten/import/report-rows.ts'
+import { failedRows, type Level, levelPlaces, reportRows } from '../../documenten/import/report-rows.ts'
 import { cellAt, type ImportRow, importsWithPlace, requireImport, rowsOf } from '../../documenten/import/rows.ts'
 import { countStream } from '../../http/stream.ts'
 import { mutateFromPage } from '../frame/change.ts'
@@ -41,6 +41,7 @@ import {
   stoppedText,
 } from './import-labels.ts'
 import { registerImportStart } from './import-start.ts'
+import { MOST_MARKED, markedWorkbook } from './marked-workbook.ts'
 import { hiddenText, isAbove, levelOf } from './row-level.ts'
 import { recentSpeed, speedFigures, speedPicture } from './speed-picture.ts'
 
@@ -102,6 +103,7 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       receipt: hasRows(row) ? await receiptOf(app.read, row) : undefined,
       mayHide: levelOf(request, row.startedBy) !== undefined,
       notImported: row.total - row.succeeded,
+      asWorkbook: hasRows(row) && !isNdjson(row.header as string[]) && row.total - row.succeeded <= MOST_MARKED,
       kinds: kinds.slice(0, MAX_KINDS),
       moreKinds: kinds.length > MAX_KINDS,
     })
@@ -190,6 +192,20 @@ export async function registerImports(app: FastifyInstance): Promise<void> {
       .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.csv"` })
       .type(`text/csv; charset=${reportCharset(dialect)}`)
       .send(csvStream(records(), undefined, dialect))
+  })
+
+  app.get('/imports/:uuid/niet-geimporteerd.xlsx', { config: viewer }, async (request, reply) => {
+    const row = await importOfRequest(request)
+    const header = row.header as string[]
+    if (!hasRows(row) || isNdjson(header) || row.total - row.succeeded > MOST_MARKED)
+      throw notFound(t('Dit bestand is er pas als de import is gestopt, en niet van zoveel rijen.'))
+    countStream(request, reply)
+    const level = levelOf(request, row.startedBy)
+    const rows = reportRows(await app.reportReader(), row, { toegekend: false, which: 'rest', level })
+    return reply
+      .headers({ 'content-disposition': `attachment; filename="niet-geimporteerd-${row.uuid}.xlsx"` })
+      .type('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
+      .send(Buffer.from(await markedWorkbook(header, rows, dialectOf(row).workbook?.sheet ?? 'Documenten')))
   })
 
   app.post('/imports/:uuid/pauzeren', { config: operator }, async (request, reply) => {

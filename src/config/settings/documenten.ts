@@ -181,6 +181,12 @@ export const DOCUMENTEN = {
     description:
       'rows that the file of one import may have; what a file that is refused wrote is place in the database until a job removed it',
   }),
+  importTooLarge: Type.Enum(['fail', 'wait'], {
+    env: 'IMPORT_TOO_LARGE',
+    default: 'fail',
+    description:
+      'what an import does with a file that can never fit in the store: fail its row, or wait for a larger store',
+  }),
   importsOpen: Type.Integer({
     env: 'IMPORTS_OPEN',
     default: 1,

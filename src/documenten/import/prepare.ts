@@ -139,7 +139,8 @@ async function tooLargeFor(
       const opened = source.open(bestandspad)
       if ('fout' in opened) continue
       closeSync(opened.fd)
-      if (opened.size <= most) sized.push({ number, bestandspad, size: opened.size })
+      if (opened.size <= most || config.importTooLarge === 'wait')
+        sized.push({ number, bestandspad, size: opened.size })
       else never.set(number, `bestandspad: Dit bestand is ${inBytes(opened.size)}, en de opslag is ${inBytes(most)}.`)
     }
   } finally {

@@ -51,7 +51,7 @@ export function reportCsv(
 }
 
 /** What a report says of rows: columns of its own, behind those of the file. */
-const [REMARK, RESULT] = ['opmerking', 'resultaat']
+export const [REMARK, RESULT] = ['opmerking', 'resultaat']
 
 /** Where a report put its two columns; undefined for a file that is none. */
 export function reportColumns(header: string[]): { remark: number; result: number } | undefined {

@@ -328,4 +328,9 @@ export const imports: Record<string, string> = {
   'Bekijk die import': 'Look at that import',
   '. Start u dit bestand ook, dan komen zij er dubbel.': '. If you start this file as well, they are made twice.',
   'Verbeterd bestand kiezen': 'Choose a mended file',
+  'Die rijen als werkmap': 'Those rows as a workbook',
+  '(Excel). Wat fout is, is rood, met de reden als opmerking bij de cel.':
+    '(Excel). What is wrong is red, with the reason as a comment of its cell.',
+  'Dit bestand is er pas als de import is gestopt, en niet van zoveel rijen.':
+    'This file is there when the import has stopped, and not of so many rows.',
 }
