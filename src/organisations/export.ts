@@ -34,6 +34,8 @@ export const Manifest = Type.Object({
       rows: Count,
       file: Type.String({ pattern: '^tables/[a-z0-9_]+\\.copy\\.gz$' }),
       sha256: Hash,
+      /** Of its rows before they are packed: what is there later can be held against it. */
+      contents: Type.Optional(Hash),
     }),
   ),
   sequences: Type.Array(Type.Object({ name: Name, value: Type.String({ pattern: '^-?[0-9]{1,19}$' }) })),
@@ -44,8 +46,10 @@ export const Manifest = Type.Object({
 })
 export type Manifest = Static<typeof Manifest>
 
-/** What is of a process or a server, and means nothing elsewhere. */
-const OF_PROCESSES = new Set(['migration', 'key_holder', 'change', 'history', 'server_life'])
+/** What is of a process, a server or a place, and means nothing elsewhere. */
+const OF_PROCESSES = new Set(['migration', 'key_holder', 'change', 'history', 'server_life', 'of_organisation'])
+/** What is counted beside the work goes on being counted by whoever looks. */
+const COUNTED_BESIDE = new Set(['growth_figure', 'queue_figure', 'import_figure', 'periodic_job'])
 
 /**
  * Writes the export.
@@ -122,15 +126,45 @@ async function writeTable(
 ): Promise<Manifest['tables'][number]> {
   const file = `tables/${name}.copy.gz`
   let rows = 0
+  const contents = createHash('sha256')
   async function* lines() {
-    const read = columns.map((column) => `"${column}"::text`).join(', ')
-    for await (const portion of cellsOf(from, `select ${read} from "${name}"`)) {
-      rows += portion.length
-      yield portion.map(copyLine).join('')
+    for await (const { text, count } of linesOf(from, name, columns)) {
+      rows += count
+      contents.update(text)
+      yield text
     }
   }
   const sha256 = await writeHashed(join(directory, file), Readable.from(lines()), true)
-  return { name, columns, rows, file, sha256 }
+  return { name, columns, rows, file, sha256, contents: contents.digest('hex') }
+}
+
+async function* linesOf(
+  from: postgres.TransactionSql,
+  name: string,
+  columns: string[],
+): AsyncGenerator<{ text: string; count: number }> {
+  const read = columns.map((column) => `"${column}"::text`).join(', ')
+  for await (const portion of cellsOf(from, `select ${read} from "${name}"`))
+    yield { text: portion.map(copyLine).join(''), count: portion.length }
+}
+
+/**
+ * Tables that are not as an export has them: something was written since.
+ * @throws OrganisationRefused when the export is of a program that could not tell
+ */
+export async function changedSince(sql: postgres.Sql, { tables }: Manifest): Promise<string[]> {
+  const changed: string[] = []
+  await sql.begin('isolation level repeatable read read only', async (snapshot) => {
+    for (const { name, columns, contents } of tables) {
+      if (COUNTED_BESIDE.has(name)) continue
+      if (contents === undefined)
+        throw new OrganisationRefused('the export is of a version that kept no hashes of rows: make it again')
+      const hash = createHash('sha256')
+      for await (const { text } of linesOf(snapshot, name, columns)) hash.update(text)
+      if (hash.digest('hex') !== contents) changed.push(name)
+    }
+  })
+  return changed
 }
 
 /** @returns the hash of what was written */

@@ -236,7 +236,7 @@ async function replicatedTables(sql: postgres.Sql, schemas: string[]): Promise<s
   const rows = await sql<{ name: string }[]>`
     select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = any(${schemas}::text[]) and c.relkind = 'r' and c.relpersistence = 'p'
-      and c.relname not in ('migration', 'migrations') order by 1`
+      and c.relname not in ('migration', 'migrations', 'of_organisation') order by 1`
   return rows.map(({ name }) => name)
 }
 

@@ -8,6 +8,7 @@ import { schemasOf } from '../database/schema.ts'
 import { WITHOUT_LIMITS, wholeTables } from '../database/whole-tables.ts'
 import { openStores } from '../documenten/storage/choose.ts'
 import type { Store } from '../documenten/storage/index.ts'
+import { changedSince, type Manifest } from './export.ts'
 import type { Organisation } from './organisation.ts'
 import { requireDroppable } from './owner.ts'
 import { OrganisationRefused } from './refused.ts'
@@ -25,13 +26,15 @@ export type Removal = {
  * Removes the schemas, the bytes and the directories of an organisation. Whoever is stopped halfway does it again: what is gone
  * stays gone.
  * @param config its own
- * @throws OrganisationRefused when its address leads to another schema, which may be that of somebody else
+ * @param exported the export that it leaves with: nothing may have been written since
+ * @throws OrganisationRefused when its address leads to another schema, which may be that of somebody else, or the export lacks something
  * @throws Error when something is left
  */
 export async function removeOrganisation(
   { rsin, schema }: Pick<Organisation, 'rsin' | 'schema'>,
   config: Config,
   tell: (line: string) => void,
+  exported?: Manifest,
 ): Promise<Removal> {
   const url = config.databaseUrl ?? ''
   const { own, queue } = schemasOf(url)
@@ -40,6 +43,11 @@ export async function removeOrganisation(
   const database = openDatabase(url, { max: 1, name: 'remove', settings: WITHOUT_LIMITS })
   try {
     await requireDroppable(database.sql, own, rsin)
+    const changed = exported ? await changedSince(database.sql, exported) : []
+    if (changed.length > 0)
+      throw new OrganisationRefused(
+        `${changed.join(', ')} changed since the export: nothing was removed; suspend it, and export it once more`,
+      )
     const tables: Removal['tables'] = []
     for (const { name } of await wholeTables(database.sql)) {
       const [counted] = await database.sql.unsafe<{ rows: number }[]>(`select count(*)::int as rows from "${name}"`)

@@ -310,11 +310,21 @@ t.test('what is removed is gone, and what is of others stays', async (t) => {
   ])
   await organisation('suspend', B, '--reason', 'it leaves')
   t.match(JSON.parse(await organisation('list', '--json')), [{}, { state: 'suspended', reason: 'it leaves' }])
-  const removal = JSON.parse(await organisation('remove', B, '--confirm', B, '--json'))
+  const leaving = join(directory, 'leaving')
+  await organisation('export', B, '--to', leaving)
+  const late = await appOf(t, B)
+  await givenZaak(late)
+  t.match(await run(['organisation', 'remove', B, '--confirm', B, '--export', leaving]), {
+    code: 64,
+    stderr: /zaak.* changed since the export: nothing was removed/,
+  })
+  await rm(leaving, { recursive: true })
+  await organisation('export', B, '--to', leaving)
+  const removal = JSON.parse(await organisation('remove', B, '--confirm', B, '--export', leaving, '--json'))
   t.match(removal, { rsin: B, documents: { count: 1, bytes: 1 }, left: { schemas: 0, documents: 0, directories: 0 } })
   t.match(
     removal.tables.find(({ name }: { name: string }) => name === 'zaak'),
-    { rows: 1 },
+    { rows: 2 },
   )
   const sql = postgres(databaseUrl, { max: 1 })
   t.teardown(() => sql.end())

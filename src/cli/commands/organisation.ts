@@ -4,6 +4,7 @@ import { expected } from '../../database/rows.ts'
 import { resealCodes } from '../../organisations/accounts.ts'
 import { exportOrganisation } from '../../organisations/export.ts'
 import { type Figures, readFigures } from '../../organisations/figures.ts'
+import { readManifest } from '../../organisations/load.ts'
 import { configOf, LIMITS, type Organisation } from '../../organisations/organisation.ts'
 import {
   alone,
@@ -156,9 +157,10 @@ Example:
     .description('remove all that it has, and tell what was there and that it is gone; it has to be suspended')
     .argument('<rsin>', 'its RSIN')
     .requiredOption('--confirm <rsin>', 'the same once more')
+    .option('--export <directory>', 'the export that it leaves with: refused when anything changed since')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  zaakstroom organisation remove 001234567 --confirm 001234567')
-    .action((rsin: string, options: Shown & { confirm: string }) =>
+    .addHelpText('after', '\nExample:\n  zaakstroom organisation remove 001234567 --confirm 001234567 --export /backup/001234567')
+    .action((rsin: string, options: Shown & { confirm: string; export?: string }) =>
       changeControl(rsin, (control) => inTurn(control, rsin, () => remove(control, rsin, options))),
     )
 }
@@ -289,6 +291,10 @@ async function exportOne(
 ): Promise<void> {
   const found = await organisationOf(control, rsin)
   requireWhole(found)
+  if (found.state !== 'suspended')
+    console.error(
+      `${found.name} is ${found.state}: what is written from now on is not in the export. One that leaves is suspended first.`,
+    )
   const manifest = await exportOrganisation(found, configOf(process.env, found), options.to, tellUnless(options))
   await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'export' }, async () => {})
   const { tables, documents, missing } = manifest
@@ -304,13 +310,19 @@ async function exportOne(
   )
 }
 
-async function remove(control: Control, rsin: string, options: Shown & { confirm: string }): Promise<void> {
+async function remove(
+  control: Control,
+  rsin: string,
+  options: Shown & { confirm: string; export?: string },
+): Promise<void> {
   if (options.confirm !== rsin) throw new UsageError('--confirm is the RSIN once more')
   const found = await organisationOf(control, rsin)
   if (found.move) throw new UsageError(`a move of ${found.name} was killed: resume it first, which ends that move`)
   if (found.state !== 'suspended' && found.state !== 'adding')
     throw new UsageError(`${found.name} is ${found.state}: suspend it first, and export it when it may be needed again`)
-  const removal = await removeOrganisation(found, configOf(process.env, found), tellUnless(options))
+  const exported = options.export === undefined ? undefined : await readManifest(options.export)
+  if (exported && exported.rsin !== rsin) throw new UsageError(`--export is that of ${exported.rsin}`)
+  const removal = await removeOrganisation(found, configOf(process.env, found), tellUnless(options), exported)
   await changeOrganisations(control.database, { rsin, actor: ACTOR, action: 'remove' }, (trx) =>
     deleteOrganisation(trx, found.id),
   )
