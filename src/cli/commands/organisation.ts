@@ -159,7 +159,10 @@ Example:
     .requiredOption('--confirm <rsin>', 'the same once more')
     .option('--export <directory>', 'the export that it leaves with: refused when anything changed since')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  zaakstroom organisation remove 001234567 --confirm 001234567 --export /backup/001234567')
+    .addHelpText(
+      'after',
+      '\nExample:\n  zaakstroom organisation remove 001234567 --confirm 001234567 --export /backup/001234567',
+    )
     .action((rsin: string, options: Shown & { confirm: string; export?: string }) =>
       changeControl(rsin, (control) => inTurn(control, rsin, () => remove(control, rsin, options))),
     )
