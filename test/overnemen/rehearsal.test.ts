@@ -1,4 +1,5 @@
 // The evening of the switch before it comes, and the switch itself while a client goes on writing.
+import { execFile } from 'node:child_process'
 import t, { type Test } from 'tap'
 import { readerOf } from '../../src/database/database.ts'
 import { ownAddress } from '../../src/http/links.ts'
@@ -9,10 +10,12 @@ import { planSample, rehearseSwitch } from '../../src/overnemen/rehearsal.ts'
 import { beginRound } from '../../src/overnemen/round.ts'
 import { switchOver, type Takeover } from '../../src/overnemen/takeover.ts'
 import { SECRET, type TestApp, testApp } from '../app.ts'
+import { programEnv } from '../program-env.ts'
 import { emptyDatabase } from '../setup.ts'
 import { fillOpenZaak, fillOtherKinds, OLD } from './open-zaak-database.ts'
 
 const CRS = { headers: { 'accept-crs': 'EPSG:4326', 'content-crs': 'EPSG:4326' } }
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const ZAKEN = '/zaken/api/v1/zaken'
 
 async function roundOf(test: TestApp, given: Partial<Parameters<typeof beginRound>[1]> & { url: string }) {
@@ -41,6 +44,19 @@ async function givenBoth(t: Test) {
   await old.database.sql.begin((sql) => switchOver(sql, taken))
   return { old, address: await old.app.listen({ host: '127.0.0.1', port: 0 }), here: await testApp(t) }
 }
+
+/** The subcommand as an operator runs it, on the database of an application. */
+const run = (test: TestApp, args: string[]) =>
+  new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const env = programEnv({
+      ...{ DATABASE_URL: test.databaseUrl, SECRET_KEY: 'key of the tests, long enough', LOG_LEVEL: 'silent' },
+      ...{ DATA_DIR: test.config.dataDir, PUBLIC_URL: ownAddress(test.config), NOTIFICATIONS_DISABLED: 'true' },
+    })
+    const child = execFile(process.execPath, [MAIN, 'overnemen', ...args], { env }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    )
+    child.stdin?.end(SECRET)
+  })
 
 t.test('the switch and the way back are rehearsed, and change nothing on either side', async (t) => {
   const { old, address, here } = await givenBoth(t)
@@ -77,6 +93,20 @@ t.test('the switch and the way back are rehearsed, and change nothing on either 
   }
   t.same([...(await old.database.sql`select count(*) from audit`)], [...before])
   t.equal((await database.sql`select from playback`).length, 0, 'and nothing of it is kept')
+  const { stdout, stderr, code } = await run(here, [
+    'oefenen',
+    address,
+    '--to',
+    address,
+    '--client',
+    'beheer',
+    '--secret-stdin',
+  ])
+  t.equal(code, 0, stderr)
+  t.match(stdout, /\| Ronde 3 \| .* 0 geweigerd \|/)
+  t.match(stdout, /\| Omschakelen \(teruggedraaid\) \|/)
+  t.match(stdout, /objecten vergeleken: \d+ gelijk \|/)
+  t.match(stdout, /## Wat nooit teruggaat/)
   await database.sql`update takeover set status = 'gestopt'`
   t.equal(await rehearseSwitch(database, second), undefined, 'what is not complete is not switched')
 })

@@ -1,16 +1,13 @@
 // The subcommands that take over another installation. Jobs do the work: those of this process, and of every worker.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
-import { takeoverStep } from '../../../tasks/takeover-step.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
-import { startWorker } from '../../jobs/worker.ts'
 import { prepareNrc } from '../../nrc/start.ts'
 import { apiClient } from '../../overnemen/api/client.ts'
-import { TooFewRights } from '../../overnemen/api/source.ts'
+import { API_NAMES, type Roots } from '../../overnemen/api/roots.ts'
 import { checkTakeover, type Difference } from '../../overnemen/check.ts'
 import { NoContents, openContents } from '../../overnemen/contents.ts'
 import {
@@ -18,17 +15,14 @@ import {
   readNotificationsApi,
   readNotificationsDatabase,
 } from '../../overnemen/open-zaak/notifications.ts'
-import { NotOpenZaak } from '../../overnemen/open-zaak/source.ts'
-import { reasonOf, untilThere } from '../../overnemen/patience.ts'
+import { reasonOf } from '../../overnemen/patience.ts'
 import { wayBackWarnings } from '../../overnemen/playback/state.ts'
-import { portionRunner } from '../../overnemen/portions.ts'
-import { beginRound, faultsOf, forecastOf, progressOf } from '../../overnemen/round.ts'
+import { beginRound, faultsOf, progressOf } from '../../overnemen/round.ts'
 import { SourceUnavailable } from '../../overnemen/source.ts'
 import { takeSubscribers } from '../../overnemen/subscribers.ts'
 import {
   endDryRun,
   nameOf,
-  SwitchedAlready,
   stopTakeover,
   switchOver,
   switchWarnings,
@@ -43,21 +37,20 @@ import { ANOTHER_DATABASE, readDatabaseUrl } from '../other-database.ts'
 import { openOwnAnswers } from '../own-answers.ts'
 import { openOwnSource } from '../own-source.ts'
 import { addPlayback } from '../play-back.ts'
+import { addRehearsal } from '../rehearse.ts'
 import { stopSignal } from '../signals.ts'
 import {
   answersLine,
   comparedLine,
   faultLine,
-  forecastLine,
   headline,
   progressLine,
   publicOf,
-  tell,
   tellCheck,
   typeLine,
-  waitLine,
 } from '../takeover-lines.ts'
 import { writeReport } from '../takeover-report.ts'
+import { followRound, tellWaiting } from '../takeover-round.ts'
 import { confirm, print, readSecret } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
@@ -70,6 +63,7 @@ type Options = {
   parallel: string
   rate?: string
   bytes: string
+  rd?: string
   writable: boolean
   everything: boolean
   report?: string
@@ -83,9 +77,12 @@ type OpenZaakOptions = Options & {
   client?: string
   secretStdin: boolean
 }
+type ApiOptions = Options & { client: string; apiAddress: string[]; tokenUrl?: string }
 type MergeOptions = Options & { via?: string; clashes?: string; clients: string }
 /** The APIs of the old installation, and a client of them. */
-type OldApi = { url: string; clientId: string; secret: string; via?: string | undefined }
+type OldApi = { url: string; clientId: string; secret: string; via?: string | undefined } & Apart
+/** Of an installation whose APIs do not stand below one address. */
+type Apart = { roots?: Roots | undefined; tokenUrl?: string | undefined }
 
 export function addTo(program: Command): void {
   const overnemen = program
@@ -125,18 +122,24 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .argument('<url>', 'its address, before /zaken/api/v1')
       .requiredOption('--client <id>', 'client id there, with heeftAlleAutorisaties')
       .requiredOption('--secret-stdin', 'read the secret of that client from standard input')
+      .option(
+        '--api-address <name=url>',
+        'address of one API when they do not stand below one (zaken=https://zaken.example.nl/api/v1; again for each)',
+        collect,
+        [],
+      )
+      .option('--token-url <url>', 'where tokens come from, by client credentials; the client signs its own otherwise')
       .addHelpText(
         'after',
         '\nExample:\n  zaakstroom overnemen api https://oud.example.nl --client overname --secret-stdin --dry-run < overname.secret',
       ),
-  ).action(async (address: string, options: Options & { client: string }) => {
+  ).action(async (address: string, options: ApiOptions) => {
     const url = readUrl(address, ['http:', 'https:'], 'the address')
-    const secret = await readSecret()
-    await takeOver(
-      options,
-      { kind: 'api', url, secret, clientId: options.client },
-      { url, clientId: options.client, secret },
-    )
+    const roots = readRoots(options.apiAddress)
+    const tokenUrl =
+      options.tokenUrl === undefined ? undefined : readUrl(options.tokenUrl, ['http:', 'https:'], '--token-url')
+    const there = { url, roots, tokenUrl, clientId: options.client, secret: await readSecret() }
+    await takeOver(options, { kind: 'api', ...there }, there)
   })
 
   common(
@@ -289,6 +292,7 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
     })
 
   addPlayback(overnemen, { readUrl, stopSignal, waiting: tellWaiting })
+  addRehearsal(overnemen, { readUrl, requireTakeover })
 
   function common(command: Command, more: Record<string, string> = {}): Command {
     command
@@ -304,6 +308,10 @@ cut short goes on where it was. Exit code 0: the round is complete; 1: it is not
       .option('--parallel <n>', 'how much is done side by side', '2')
       .option('--rate <n>', 'ask the source for at most so many rows or requests a second')
       .option('--bytes <how>', 'copy (into our store) or leave (taken as they lie in it)', 'copy')
+      .option(
+        '--rd <how>',
+        'convert: coordinates of the Dutch grid become degrees; such a geometry is left out otherwise',
+      )
       .option('--writable', 'let what is taken over be changed here before the switch', false)
       .option('--everything', 'read everything again, and not only what changed since the round before', false)
       .option('--report <file>', 'write the report to this CSV file')
@@ -389,7 +397,7 @@ type From = {
   clientId?: string
   /** Two organisations become one; `isDecided`: a person saw what clashes. */
   merge?: { samenvoegen: true; clients: 'apart' | 'samen'; via: string | undefined; isDecided: boolean }
-}
+} & Apart
 /** What the options ask, checked. */
 type Asked = ReturnType<typeof readOptions>
 type OpenParts = TakeoverParts & { stores: ReturnType<typeof openStores>; log: Logger }
@@ -418,7 +426,21 @@ function readOptions(options: Options) {
   const files = ['all', 'alle'].includes(options.sample) ? MANY : readNumber(options.sample, '--sample', 0, MANY)
   const perKind = readNumber(options.answers, '--answers', 0, 100_000)
   const oudeUrls = options.oldUrl.map((url) => readUrl(url, ['http:', 'https:'], '--old-url'))
-  return { naast, tempo, bytes, files, perKind, oudeUrls }
+  const rd =
+    options.rd === undefined ? undefined : readChoice(options.rd, '--rd', ['convert'], { omrekenen: 'convert' })
+  return { naast, tempo, bytes, files, perKind, oudeUrls, rd: rd && ('omrekenen' as const) }
+}
+
+/** @throws UsageError for a name that is none of an API, or what is no address */
+function readRoots(given: string[]): Roots | undefined {
+  if (given.length === 0) return undefined
+  const roots: Roots = {}
+  for (const one of given) {
+    const [name = '', url = ''] = one.split(/=(.*)/s)
+    readChoice(name, '--api-address begins with one of these and =: it', API_NAMES)
+    roots[name] = readUrl(url, ['http:', 'https:'], '--api-address').replace(/\/+$/, '')
+  }
+  return roots
 }
 
 function readBytes(bytes: string): 'kopieren' | 'laten' {
@@ -480,11 +502,11 @@ async function compareBoth(
 async function runRound(
   { stores: { store }, log, ...parts }: OpenParts,
   { dryRun, writable, everything, report, json }: Options,
-  { naast, tempo, bytes, oudeUrls }: Asked,
+  { naast, tempo, bytes, oudeUrls, rd }: Asked,
   from: From,
 ): Promise<void> {
   const { database } = parts
-  const { merge, ...source } = from
+  const { merge, roots, tokenUrl, ...source } = from
   if (merge && !dryRun) await requirePlan(database, from.url, merge.isDecided)
   const stopped = stopSignal()
   const { samenvoegen, clients, via } = merge ?? {}
@@ -494,47 +516,13 @@ async function runRound(
       trial: dryRun,
       readOnly: !writable,
       settings: {
-        ...{ clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo },
+        ...{ clientId: from.clientId, oudeUrls, bestanden: from.bestanden, bytes, naast, tempo, rd, roots, tokenUrl },
         wijzigingen: !everything,
         ...(merge && { samenvoegen, clients, via }),
       },
     })
-  // A source that was there before is waited for; one that never was may have a wrong address.
-  const [known] = await database.sql`
-    select from takeover_step s join takeover o on o.id = s.takeover_id where o.source = ${nameOf(from.url)} limit 1`
-  const round = await (known ? untilThere(begin, tellWaiting, stopped) : begin()).catch((error) => {
-    if (error instanceof SourceUnavailable) throw new UsageError(reasonOf(`SourceUnavailable ${error.code}`, 'en'))
-    throw [NotOpenZaak, SwitchedAlready, TooFewRights].some((kind) => error instanceof kind)
-      ? new UsageError(error.message)
-      : error
-  })
-  if (!json)
-    console.error(
-      `${round.resumed ? 'Going on with round' : 'Round'} ${round.takeover.round}${dryRun ? ' (dry run)' : ''} from ${round.takeover.source}`,
-    )
-  if (!json) console.error(forecastLine(await forecastOf(database, round.takeover), from.kind))
-  const runner = portionRunner({ ...parts, store, log })
-  const worker = await startWorker({
-    databaseUrl: database.url,
-    name: 'overnemen',
-    taskList: { 'takeover-step': takeoverStep({ database, runner }) },
-    concurrency: naast,
-    log,
-  })
-  let state = round.takeover
-  try {
-    while (!stopped.aborted) {
-      await sleep(500, undefined, { signal: stopped }).catch(() => {})
-      state = await round.state()
-      if (!json) tell(await progressOf(database, state))
-      if (state.status !== 'loopt') break
-    }
-  } finally {
-    await worker.stop()
-    await runner.close()
-    await round.release()
-    if (report) await writeReport(database, state, report)
-  }
+  const state = await followRound({ ...parts, store, log }, begin, { url: from.url, naast, stopped, isQuiet: json })
+  if (report) await writeReport(database, state, report)
   if (stopped.aborted && state.status === 'loopt') {
     if (dryRun) {
       await endDryRun(database, state)
@@ -567,10 +555,6 @@ async function requirePlan({ sql }: Database, url: string, isDecided: boolean): 
       `${plan.clashes} objects clash with what is here (botst-… in the report of --dry-run): mend them, or give --clashes refuse`,
     )
 }
-
-/** Why nothing moves, on stderr: once for every attempt. */
-const tellWaiting = (reason: string, until: Date) =>
-  console.error(`waiting: ${waitLine(`SourceUnavailable ${reason}`, until)}`)
 
 /** Differences that `--json` names one by one; the report has all. */
 const MOST_TOLD = 10_000
