@@ -83,6 +83,7 @@ export function addTo(program: Command): void {
           : 'send again; what waits goes at once',
       )
       .option('--external', 'the notifications service alone, and not the abonnementen')
+      .addHelpText('after', `\nExample:\n  zaakstroom notifications ${pausing ? 'pause' : 'resume'}`)
       .action(async ({ external = false }: { external?: boolean }) => {
         const receiver = external ? 'external' : 'all'
         const name = pausing ? 'notifications pause' : 'notifications resume'

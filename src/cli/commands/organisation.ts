@@ -294,7 +294,7 @@ async function exportOne(
 ): Promise<void> {
   const found = await organisationOf(control, rsin)
   requireWhole(found)
-  if (found.state !== 'suspended')
+  if (!['suspended', 'read-only'].includes(found.state))
     console.error(
       `${found.name} is ${found.state}: what is written from now on is not in the export. One that leaves is suspended first.`,
     )
