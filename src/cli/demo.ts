@@ -27,6 +27,7 @@ import { runApi } from './run-api.ts'
 import { runWorker } from './run-worker.ts'
 import { findSecretBox, openServer, type Running } from './server.ts'
 import { type Subscriber, startSubscriber } from './subscriber.ts'
+import { Interrupted } from './terminal.ts'
 
 const ROWS = 2000
 const CLIENT = 'demo'
@@ -45,6 +46,7 @@ const WRONG: { nummer: number; change: Partial<CsvRow>; comment: string }[] = [
 /**
  * Runs the demo and prints what happens.
  * @returns whether everything was as expected; with `keep` it stays up until the process gets a signal
+ * @throws Interrupted when the signal comes before that
  */
 export async function demo(options: { keep: boolean; signal: AbortSignal }): Promise<boolean> {
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-demo-'))
@@ -68,11 +70,14 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
   try {
     const call = caller(service.address, secret)
     say(`Zaakstroom runs on ${service.address}, its data in ${directory}.`)
-    const { rows, type, catalogus } = await prepare(call, config.importBaseDir)
-    const good = await importDocuments(call, rows)
-    const same = await compareOne(call, config.importBaseDir, one(rows))
-    const told = await notify(call, subscriber, auth, catalogus)
-    const all = good && same && told
+    const play = async () => {
+      const { rows, type, catalogus } = await prepare(call, config.importBaseDir)
+      const good = await importDocuments(call, rows)
+      const same = await compareOne(call, config.importBaseDir, one(rows))
+      const told = await notify(call, subscriber, auth, catalogus)
+      return { type, catalogus, all: good && same && told }
+    }
+    const { type, catalogus, all } = await untilAborted(play(), options.signal)
     say(all ? '\nAll as expected.' : '\nNOT as expected.')
     if (options.keep) {
       await loadExamples(config, service, catalogus)
@@ -84,6 +89,15 @@ export async function demo(options: { keep: boolean; signal: AbortSignal }): Pro
     await subscriber.stop()
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+/** @throws Interrupted as soon as the signal comes; the service is then stopped under what goes on */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const interrupted = Promise.withResolvers<never>()
+  const end = () => interrupted.reject(new Interrupted())
+  signal.addEventListener('abort', end, { once: true })
+  if (signal.aborted) end()
+  return Promise.race([work, interrupted.promise]).finally(() => signal.removeEventListener('abort', end))
 }
 
 function say(text: string): void {

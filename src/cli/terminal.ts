@@ -10,6 +10,22 @@ export function print(options: { json?: boolean }, value: unknown, forPeople: st
   console.log(options.json ? JSON.stringify(value) : forPeople)
 }
 
+/**
+ * One JSON object with a list that may be too long to keep: each item is written as it comes, and the rest of the object behind it.
+ * Standard output stays empty until the first of both.
+ */
+export function openListing(name: string): { add(item: object): void; end(rest: object): void } {
+  let count = 0
+  const begin = () => (count++ === 0 ? `{${JSON.stringify(name)}:[` : ',')
+  return {
+    add: (item) => void process.stdout.write(`${begin()}\n${JSON.stringify(item)}`),
+    end: (rest) => {
+      const opening = count === 0 ? begin() : ''
+      process.stdout.write(`${opening}],${JSON.stringify(rest).slice(1)}\n`)
+    },
+  }
+}
+
 /** What was made could not be handed over, so that nothing was changed: the program ends with exit code 74. */
 export class OutputLost extends Error {}
 
@@ -128,8 +144,10 @@ export async function readHidden(question: string, { lines = false }: { lines?: 
   }
 }
 
-/** Ctrl-C where a terminal does not make a signal of it. */
-export class Interrupted extends Error {}
+/** A person ended it: by ctrl-C, also where a terminal does not make a signal of it. */
+export class Interrupted extends Error {
+  override message = 'interrupted'
+}
 
 /** Writes a file that is not there yet. @throws UsageError for one that is */
 export async function writeNew(file: string, bytes: Uint8Array): Promise<void> {

@@ -11,10 +11,9 @@ import { otherWriters, type Writer } from '../../documenten/storage/writers.ts'
 import { changeDatabase, withDatabase } from '../database.ts'
 import { DRY_RUN } from '../options.ts'
 import { stopSignal } from '../signals.ts'
-import { print } from '../terminal.ts'
+import { openListing, print } from '../terminal.ts'
 import { UsageError } from '../usage.ts'
 
-/** With `--json` every finding is a line of its own, and the last line is the outcome. */
 export function addTo(program: Command): void {
   const storage = program.command('storage').description('where documents are kept')
 
@@ -54,8 +53,9 @@ Example:
           select count(*)::bigint as total from file where backend <> ${to}`,
         )
         const tell = progress()
+        const faults = openListing('faults')
         const report: Parameters<typeof moveBytes>[2] = ({ moved, failed }, fault) => {
-          if (fault && options.json) console.log(JSON.stringify(fault))
+          if (fault && options.json) faults.add(fault)
           else if (fault) console.error(`${fault.backend} ${fault.key}: ${WORDS[fault.kind]}`)
           tell(`${moved + failed} of ${before.total} documents`)
         }
@@ -67,7 +67,8 @@ Example:
         const following = { signal: interrupted, ...(options.wait !== false && { waits }) }
         const { moved, bytes, failed } = await moveBytes(parts, to, report, following)
         const text = `Moved ${moved} documents (${bytes} bytes) to ${to}.${failed ? ` ${failed} could not be moved: see \`storage check --verify\`.` : ''}`
-        console.log(options.json ? JSON.stringify({ moved, bytes, failed }) : text)
+        if (options.json) faults.end({ dryRun: false, moved, bytes, failed })
+        else console.log(text)
         if (failed > 0) process.exitCode = 1
       })
     })
@@ -102,18 +103,21 @@ Example:
       const on = options.repair ? changeDatabase : withDatabase
       await on(async (database, config) => {
         const tell = progress()
+        const findings = openListing('findings')
         const outcome = await checkStorage(
           { database, ...openStores(config, toStderr) },
           {
             ...options,
             report: (found) => {
               const line = `${found.backend} ${found.key}: ${WORDS[found.kind]}${found.repaired ? ', repaired' : ''}`
-              console.log(options.json ? JSON.stringify(found) : line)
+              if (options.json) findings.add(found)
+              else console.log(line)
             },
             progress: ({ documents, stored }) => tell(`listed ${stored} files, checked ${documents} documents`),
           },
         )
-        console.log(options.json ? JSON.stringify(outcome) : inWords(outcome, options.repair === true))
+        if (options.json) findings.end(outcome)
+        else console.log(inWords(outcome, options.repair === true))
         if (outcome.found > outcome.repaired) process.exitCode = 1
       })
     })
