@@ -31,6 +31,7 @@ import { openServices } from '../src/services/services.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { taskList } from '../tasks/index.ts'
 import { startPooler } from './database/pooler.ts'
+import { losingForms } from './http/lost-forms.ts'
 import { LOOPBACK_ALLOWED } from './program-env.ts'
 import { testDatabase } from './setup.ts'
 
@@ -53,7 +54,7 @@ export type TestApp = {
     method: string,
     url: string,
     body?: unknown,
-    options?: { as?: string; headers?: Record<string, string> },
+    options?: { as?: string; headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Answer>
   /** Runs the jobs that are due, until there are none. */
   runJobs(): Promise<void>
@@ -91,7 +92,9 @@ export async function testApp(
   const log = openLog(given.logLevel, lines && { write: lines })
   // With a PgBouncer in between, when one is asked for: TEST_POOLER=yes npm test -- test/…
   const pooler = process.env.TEST_POOLER ? await startPooler(databaseUrl) : undefined
-  const database = openDatabase(databaseUrl, { max: 10, name: 'test', pooler: pooler?.url })
+  const losesForms = process.env.TEST_LOSE_FORMS
+  const losing = losesForms ? await losingForms(t, databaseUrl, losesForms) : undefined
+  const database = openDatabase(losing?.url ?? databaseUrl, { max: 10, name: 'test', pooler: pooler?.url })
   // A copy of a template is another database, of which no feed would tell anything until it begins anew.
   await database.sql`update feed set cluster = current_cluster() where cluster <> current_cluster()`
   const settings = await openLiveSettings(given, database, log)
@@ -121,7 +124,7 @@ export async function testApp(
   await createClient(database, box, beheer).catch((error) => {
     if (!env.DATABASE_URL) throw error // else another application of the test has made it
   })
-  const app = await buildApp(parts)
+  const app = await (losing ? losing.within(() => buildApp(parts)) : buildApp(parts))
   const copying = openCopy(config, parts.store)
   const ahead = openAhead({ ...parts, copyFiles: copying.copyFiles })
   const runner = portionRunner(parts)
@@ -146,7 +149,7 @@ export async function testApp(
     database,
     databaseUrl,
     importDir,
-    call: async (method, url, body, { as = 'beheer', headers = {} } = {}) => {
+    call: async (method, url, body, { as = 'beheer', headers = {}, signal } = {}) => {
       const token = signToken(as, SECRET, { id: 'gebruiker-1', name: 'Gebruiker Een' })
       const isText = typeof body === 'string' || Buffer.isBuffer(body)
       const response = await app.inject({
@@ -159,6 +162,7 @@ export async function testApp(
           ...headers,
         },
         ...(body !== undefined && { payload: isText ? body : JSON.stringify(body) }),
+        ...(signal && { signal }),
       } as InjectOptions)
       const json = String(response.headers['content-type'] ?? '').includes('json')
       return {

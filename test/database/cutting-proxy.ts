@@ -10,7 +10,7 @@ export async function cuttingProxy(url: string) {
   let statements = 0
   let turns = 0
   let isAsking = false
-  let cut: { at: 'answer' | 'request'; closed: boolean } | undefined
+  let cut: { at: 'answer' | 'request' | Meanwhile; closed: boolean } | undefined
   const endAll = () => {
     for (const pair of pairs) for (const socket of pair) socket.destroy()
   }
@@ -26,6 +26,11 @@ export async function cuttingProxy(url: string) {
         for (const other of pair) other.destroy()
       })
     }
+    let pid = 0 // of its process of the server
+    server.on('data', (answer: Buffer) => {
+      const at = pid === 0 ? answer.indexOf(BACKEND_KEY) : -1
+      if (at >= 0) pid = answer.readInt32BE(at + BACKEND_KEY.length)
+    })
     const committing = new Set<string>() // prepared statements that record a change by themselves
     client.on('data', (data: Buffer) => {
       const isCommit = commits(data, committing)
@@ -34,6 +39,7 @@ export async function cuttingProxy(url: string) {
         cut = undefined
         isClosed = closed
         if (at === 'request') return endAll()
+        if (typeof at === 'function') return at({ pid, end: () => client.destroy() })
         server.unpipe(client)
         server.on('data', (answer: Buffer) => {
           if (answer.includes(IDLE)) endAll()
@@ -73,9 +79,10 @@ export async function cuttingProxy(url: string) {
     },
     /**
      * Cuts all connections at the next commit, or statement that commits by itself: before the server gets it, or when it has answered it.
+     * A function is called instead, and cuts nothing by itself.
      * @param closed whether nobody can connect until `reopen`
      */
-    cutAt(at: 'answer' | 'request', closed = false) {
+    cutAt(at: 'answer' | 'request' | Meanwhile, closed = false) {
       cut = { at, closed }
     },
     /** Whether that has not happened yet. */
@@ -104,6 +111,12 @@ export async function cuttingProxy(url: string) {
     },
   }
 }
+
+/** What is to be done while a commit is on its way to this process of the server; `end` ends the connection that it came by. */
+type Meanwhile = (connection: { pid: number; end(): void }) => void
+
+/** BackendKeyData, before the number of the process. */
+const BACKEND_KEY = Buffer.from([0x4b, 0, 0, 0, 12])
 
 /** ReadyForQuery outside of a transaction. */
 const IDLE = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])

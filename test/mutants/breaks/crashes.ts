@@ -398,6 +398,13 @@ export const CRASHES: Mutant[] = [
     tests: ['test/notificaties/worker.test.ts'],
   },
   {
+    what: 'a history tells a promise that nothing was done from a failure',
+    file: 'src/history/ask.ts',
+    search: "return status < 500 || codeOf(body) === 'service_unavailable' ? 'fail' : 'info'",
+    replace: "return status < 500 ? 'fail' : 'info'",
+    tests: ['test/history/against.test.ts'],
+  },
+  {
     what: 'a sender that was asked again waits for who counted on the job',
     file: 'src/notificaties/sender.ts',
     search: 'if (isAsked && asleepFrom !== undefined)',
