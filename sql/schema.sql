@@ -4650,8 +4650,7 @@ declare
 begin
   select max(substring(identificatie from '^BESLUIT-\d{4}-(\d{10,18})$')::bigint) into highest
   from besluit where identificatie like 'BESLUIT-' || to_char(day, 'YYYY') || '-%';
-  perform nextval('besluit_nummer')
-  from generate_series(1, least(coalesce(highest, 0) - (select last_value from besluit_nummer), 10000000));
+  perform skip_numbers('besluit_nummer', coalesce(highest, 0));
 end $function$;
 
 -- Moves the sequence of generated numbers past the numbers that documents of this year have.
@@ -4665,18 +4664,38 @@ begin
   select max(substring(identificatie from '^DOCUMENT-\d{4}-(\d{10,18})$')::bigint) into highest
   from enkelvoudiginformatieobject
   where identificatie like 'DOCUMENT-' || to_char(creatiedatum, 'YYYY') || '-%';
-  perform nextval('document_nummer')
-  from generate_series(1, least(coalesce(highest, 0) - (select last_value from document_nummer), 10000000));
+  perform skip_numbers('document_nummer', coalesce(highest, 0));
+end $function$;
+
+-- Moves a sequence on to a number, by ten million at most, and never back.
+CREATE OR REPLACE FUNCTION skip_numbers(p_sequence regclass, p_highest bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  reached bigint;
+  steps bigint;
+begin
+  -- One at a time: whoever comes second finds the sequence moved.
+  perform pg_advisory_xact_lock(hashtext(current_schema() || ' numbers'), (p_sequence::oid::bigint % 2147483648)::int);
+  execute format('select last_value from %s', p_sequence) into reached;
+  steps := least(p_highest - reached, 10000000);
+  -- Who takes a number meanwhile does not wait. A few steps are taken one by one; many are more than are taken in between.
+  if steps > 10000 then
+    perform setval(p_sequence, reached + steps);
+  else
+    perform nextval(p_sequence) from generate_series(1, steps);
+  end if;
 end $function$;
 
 -- Moves the sequence of generated numbers past the numbers that zaken of this year have.
 CREATE OR REPLACE FUNCTION skip_zaaknummers(day date)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
-  select nextval('zaak_nummer')
-  from generate_series(1, least(highest_zaaknummer(day) - (select last_value from zaak_nummer), 10000000))
-$function$;
+begin
+  perform skip_numbers('zaak_nummer', highest_zaaknummer(day));
+end $function$;
 
 -- Moves the sequence of this way past the numbers that zaken have already.
 CREATE OR REPLACE FUNCTION skip_zaaknummers(day date, way text, current_day date)
@@ -4700,7 +4719,7 @@ begin
   letters := zaaknummer_uwv_letters(last_place);
   select max(substring(identificatie from '^[A-Z]{1,2}(\d{7})\d$')::bigint) into highest
   from zaak where identificatie like letters || '________' and identificatie ~ ('^' || letters || '\d{8}$');
-  perform nextval('zaak_nummer_uwv') from generate_series(1, coalesce(highest, 0) - last_place % 10000000);
+  perform skip_numbers('zaak_nummer_uwv', last_place - last_place % 10000000 + coalesce(highest, 0));
 end $function$;
 
 -- The abonnementen that a message goes to, each with the moment at which it is sent; empty: it fetches them.

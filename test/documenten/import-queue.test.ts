@@ -50,6 +50,14 @@ t.test('without wachten a second import is refused, with wachten=false too', asy
   t.match(await call('POST', `${API}/create?wacht=true`), { status: 400 }, 'an unknown parameter is refused')
 })
 
+t.test('imports go on after the last number of 31 bits', async (t) => {
+  await database.sql`alter table import alter column id restart with 2147483650`
+  const uuid = await givenQueued()
+  t.match(await upload(uuid), { status: 200 })
+  await app.runJobs()
+  t.match(await statusOf(uuid), { status: 'finished', processedSuccessfully: 1 })
+})
+
 t.test('with nothing open, wachten changes nothing', async (t) => {
   const uuid = await givenQueued()
   t.match(await statusOf(uuid), { status: 'pending', queuePosition: null, reason: null })
@@ -158,7 +166,7 @@ t.test('an import whose turn comes during its upload begins when the upload is t
   const open = await givenImport(app)
   const uuid = await givenQueued()
   const { status, total } = await database.sql.begin(async (trx) => {
-    await trx`select pg_advisory_xact_lock(hashtext(current_schema() || ' import'), (select id::int from import where uuid = ${uuid}))` // as an upload holds it
+    await trx`select pg_advisory_xact_lock(hashtext(current_schema() || ' import'), (select (id % 2147483648)::int from import where uuid = ${uuid}))` // as an upload holds it
     t.match(await call('DELETE', `${API}/${uuid}/delete`), { status: 400 }, 'not while it is being uploaded')
     t.match(await call('POST', `${API}/${open}/cancel`), { status: 200 }, 'the end of the other does not wait for it')
     const [row] = await trx<{ status: string; total: number }[]>`select status, total from import where uuid = ${uuid}`

@@ -57,6 +57,9 @@ export async function activateImport(
   else await enqueueBatch(m.trx, { import: uuid, start: 0 })
 }
 
+/** The number of the lock of an import: locks have 31 bits, and ids go on after that. */
+const importLock = (id: number): number => id % 2 ** 31
+
 /**
  * Held for as long as the rows of an upload are taken in, or somebody changes the state of the import by hand. Its row stays free
  * meanwhile: its turn may come then.
@@ -64,7 +67,9 @@ export async function activateImport(
  */
 export async function holdImport(trx: Db, id: number): Promise<boolean> {
   const { rows } = await sql<{ held: boolean }>`
-    select pg_try_advisory_xact_lock(hashtext(current_schema() || ' import'), ${id}::int) as held`.execute(trx)
+    select pg_try_advisory_xact_lock(hashtext(current_schema() || ' import'), ${importLock(id)}::int) as held`.execute(
+    trx,
+  )
   return one(rows).held
 }
 
@@ -83,7 +88,7 @@ async function lockImportSoon(m: Mutation, uuid: string): Promise<ImportRow> {
   await m.sql`set local lock_timeout = '3s'`
   const found = await requireImport(m.read, uuid)
   try {
-    await m.sql`select pg_advisory_xact_lock(hashtext(current_schema() || ' import'), ${found.id}::int)`
+    await m.sql`select pg_advisory_xact_lock(hashtext(current_schema() || ' import'), ${importLock(found.id)}::int)`
     const row = await lockedRow(m, found.id).executeTakeFirst()
     if (row) return row
   } catch (error) {
