@@ -426,6 +426,45 @@ t.test('signing in with OpenID Connect', async (t) => {
     t.equal((await victim.get(own)).statusCode, 400, 'nor made')
   })
 
+  t.test('takes what Entra ID and ADFS send, by their documentation', async (t) => {
+    const tokens = {
+      // ID token of version 2.0, with an app role; no groups when there are more than 200 of them.
+      'Entra ID': {
+        ...{ ver: '2.0', tid: '9122040d-6c67-4c5b-b112-36a304b66dad', oid: '00000000-0000-0000-66f3-3332eca7ea81' },
+        ...{
+          sub: 'AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ',
+          uti: 'fqiBqXLPj0eQa82S-IYFAA',
+          aio: 'Df2UVXL1ix!lMCWMSOJBcFatzcGfvFGhjKv8q5g0x732dR5MB5BisvGQO7YWByjd8iQDLq!eGbIDakyp5mnOrcdqHeYSnltepQmRp6AIZ8jY',
+        },
+        ...{
+          name: 'Abe Lincoln',
+          preferred_username: 'AbeLi@microsoft.com',
+          roles: ['operator'],
+          _claim_names: { groups: 'src1' },
+        },
+      },
+      // One group is a text and no list; sub is base64 with its padding; no name but upn and unique_name.
+      ADFS: {
+        ...{
+          sub: '4M3mOHQvXPyKFpbcOmFGa4m2rTVnPDvZxJZbGfwKFlA=',
+          upn: 'jan@gemeente.nl',
+          unique_name: 'GEMEENTE\\jan',
+        },
+        ...{ sid: 'S-1-5-21-3130851616-3130851617-3130851618-1105', auth_time: 1764300000, roles: 'operator' },
+      },
+    }
+    for (const [what, claims] of Object.entries(tokens)) {
+      idp.state.claims = claims
+      const { answer, browser } = await signInWithOidc(test)
+      t.equal(answer.statusCode, 303, what)
+      t.equal((await browser.get('/beheer/fouten')).statusCode, 200, `${what}: with the role of its claim`)
+      t.ok(
+        (await accounts()).some((one) => one.oidc_subject === claims.sub),
+        `${what}: known by its whole subject`,
+      )
+    }
+  })
+
   t.test('goes back to no other place than a page of ours', async (t) => {
     for (const verder of ['https://evil.example', '//evil.example', '/\\evil.example', '/zaken']) {
       const { answer } = await signInWithOidc(test, undefined, `?verder=${encodeURIComponent(verder)}`)
