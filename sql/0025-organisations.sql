@@ -2,8 +2,8 @@
 -- that a pooler sent to the tables of another is noticed.
 
 create table of_organisation (
-  is_one boolean primary key default true check (is_one),
-  rsin text not null check (rsin ~ '^\d{9}$')
+  is_one boolean primary key default true constraint of_organisation_is_one check (is_one),
+  rsin text not null constraint of_organisation_rsin check (rsin ~ '^\d{9}$')
 );
 select describe('of_organisation', 'Whose tables these are. No row: an installation by itself.',
   'is_one', 'There is one row at most.', 'rsin', 'RSIN of the organisation.');

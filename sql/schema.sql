@@ -1318,8 +1318,8 @@ create table of_organisation (
   is_one boolean not null default true, -- There is one row at most.
   rsin text not null, -- RSIN of the organisation.
   constraint of_organisation_pkey PRIMARY KEY (is_one),
-  constraint of_organisation_is_one_check CHECK (is_one),
-  constraint of_organisation_rsin_check CHECK ((rsin ~ '^\d{9}$'::text))
+  constraint of_organisation_is_one CHECK (is_one),
+  constraint of_organisation_rsin CHECK ((rsin ~ '^\d{9}$'::text))
 );
 
 -- Providers of OpenID Connect for the pages that were given there. That of the environment is none of them.

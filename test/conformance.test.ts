@@ -44,7 +44,15 @@ const ALL = [
   '/catalogi/api/v1/catalogussen/_deltas',
   '/zaken/api/v1/zaken?expand=status,rollen,zaakobjecten,zaakinformatieobjecten.informatieobject',
 ]
-const MADE_BY_MIGRATE = ['migration', 'migrations', 'server_life', 'notificatie_settings', 'feed', 'external_receiver']
+const MADE_BY_MIGRATE = [
+  'history',
+  'migration',
+  'migrations',
+  'server_life',
+  'notificatie_settings',
+  'feed',
+  'external_receiver',
+]
 
 for (const line of lines) {
   t.test(`${line.path} keeps to what every resource keeps to`, (t) => story(t, test, line))
