@@ -9,7 +9,7 @@ import { prepareFile } from '../../src/cli/import-file.ts'
 import { sidecarIn } from '../../src/cli/import-sidecars.ts'
 import { readImportCsv } from '../../src/documenten/import/csv.ts'
 import { readImportXlsx } from '../../src/documenten/import/xlsx.ts'
-import { BASE, givenInformatieobjecttype, testApp } from '../app.ts'
+import { BASE, givenInformatieobjecttype, testApp, uuidOf } from '../app.ts'
 import { givenFile } from '../documenten/importing.ts'
 import { programEnv } from '../program-env.ts'
 
@@ -144,9 +144,15 @@ t.test('a directory becomes a CSV, and the CSV documents', { timeout: 300_000 },
   t.match(await run('run', out, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`), { code: 75 })
   const waits = await run('run', out, '--id', 'beheer', '--api', `http://127.0.0.1:${port}`, '--wait')
   t.match(waits, { code: 0, stdout: /waits at place 1/ })
+  t.notMatch(waits.stderr, /same file/)
   t.equal((await app.call('DELETE', `${new URL(open.body.url).pathname}/delete`)).status, 204)
   await app.runJobs()
-  t.match((await app.call('GET', '/documenten/api/v1/import?pageSize=1')).body.results[0], { status: 'finished' })
+  const [done] = (await app.call('GET', '/documenten/api/v1/import?pageSize=1')).body.results
+  t.match(done, { status: 'finished' })
+  const same = new RegExp(
+    `The same file again: import ${uuidOf(done.url)} made ${done.processedSuccessfully} documents`,
+  )
+  t.match(await run('run', out, ...as), { code: 0, stderr: same }, 'it is said before it starts')
 })
 
 const rowsOf = async (

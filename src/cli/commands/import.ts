@@ -1,4 +1,5 @@
 // import: many documents at once. One command makes the CSV from a directory, the other hands it to the API and follows it.
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
@@ -8,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { tokenFor } from '../../autorisaties/clients.ts'
 import { readConfig } from '../../config.ts'
+import { type Database, readerOf } from '../../database/database.ts'
 import { ownAddress } from '../../http/links.ts'
 import { isConnectionFault } from '../../jobs/pool.ts'
 import { changeDatabase, databaseBox, withDatabase } from '../database.ts'
@@ -233,7 +235,8 @@ async function run(file: string | undefined, options: RunOptions): Promise<void>
   if (file !== undefined) await stat(file).catch(fileMissing(file))
   await onApi(
     options,
-    async ({ call, pathOf }) => {
+    async ({ call, pathOf, database }) => {
+      if (file !== undefined && options.rest === undefined) await tellOfSameFile(database, file)
       const { body, type } = file === undefined ? await restOf(call, options.rest ?? '') : contentOf(file, options)
       const query = new URLSearchParams({ wachten: String(options.wait === true) })
       if (options.rest !== undefined) query.set('rest_van', options.rest)
@@ -263,6 +266,18 @@ async function run(file: string | undefined, options: RunOptions): Promise<void>
   )
 }
 
+/** Says that a file was imported before: what it made is made again. */
+async function tellOfSameFile(database: Database, file: string): Promise<void> {
+  const { sameFileBefore } = await import('../../documenten/import/draft.ts') // here: other commands do without
+  const hash = createHash('sha256')
+  for await (const part of createReadStream(file)) hash.update(part as Buffer)
+  const before = await sameFileBefore(readerOf(database).db, { sha256: hash.digest() })
+  if (before)
+    console.error(
+      `The same file again: import ${before.uuid} made ${before.succeeded} documents of it, and they are made a second time. With --rest ${before.uuid} they are passed over.`,
+    )
+}
+
 /** Follows an import to its end, and tells what came of it. Who interrupts it is told that the import goes on. */
 async function watch(call: Call, { url }: Status, pathOf: Api['pathOf'], options: ServiceOptions): Promise<void> {
   const path = pathOf(url)
@@ -289,7 +304,11 @@ function onInterrupt(text: string, work: () => Promise<void> = async () => {}): 
   })
 }
 
-type Api = { call: Call /** The path of an address of the service, below where it is. */; pathOf(url: string): string }
+type Api = {
+  call: Call /** The path of an address of the service, below where it is. */
+  pathOf(url: string): string
+  database: Database
+}
 
 /** Asks the service as a client of it. */
 async function onApi(
@@ -312,7 +331,8 @@ async function onApi(
       if (!response.ok) throw await refusalOf(response)
       return response
     }
-    await work({ call, pathOf: (url) => new URL(url).pathname.replace(new URL(base).pathname.replace(/\/$/, ''), '') })
+    const pathOf = (url: string) => new URL(url).pathname.replace(new URL(base).pathname.replace(/\/$/, ''), '')
+    await work({ call, pathOf, database })
   })
 }
 
