@@ -374,6 +374,28 @@ t.test(
   },
 )
 
+t.test('by IMPORT_TOO_LARGE=wait a file that can never fit is waited for, until the store is larger', async (t) => {
+  const waiting = await testApp(t, { IMPORT_TOO_LARGE: 'wait' })
+  const { store } = waiting.parts
+  let total = 1000
+  store.space = async () => ({ free: total, total })
+  const brief = await givenInformatieobjecttype(waiting)
+  const names = [await givenFile(waiting, 'klein.bin', 'x'), await givenFile(waiting, 'groot.bin', 'x'.repeat(2000))]
+  const uuid = await givenImport(waiting)
+  await waiting.call('POST', `${API}/${uuid}/upload`, csvText(names.map((name) => goodRow(brief, name))))
+  await waiting.runJobs()
+  t.match((await waiting.call('GET', `${API}/${uuid}`)).body, {
+    status: 'active',
+    processed: 1,
+    processedInvalid: 0,
+    reason: 'Wacht op ruimte in de opslag: rij 3 (groot.bin) vraagt 2,0 kB, vrij is 1,0 kB.',
+  })
+  total = 5000
+  await hurryQueue(waiting.database.sql)
+  await waiting.runJobs()
+  t.match((await outcome(waiting, uuid)).status, { status: 'finished', processedSuccessfully: 2, reason: null })
+})
+
 t.test('a report beside the delete of its import is 404, and never one that lacks rows', async (t) => {
   const { uuid } = await runImport(app, csvText(Array.from({ length: 3 }, () => goodRow(type, 'brief.txt'))))
   const { id } = (await database.sql<{ id: number }[]>`select id from import where uuid = ${uuid}`)[0]!

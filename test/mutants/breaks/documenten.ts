@@ -3,6 +3,20 @@ import type { Mutant } from '../mutant.ts'
 
 export const DOCUMENTEN: Mutant[] = [
   {
+    what: 'by IMPORT_TOO_LARGE=wait a file that can never fit is waited for',
+    file: 'src/documenten/import/prepare.ts',
+    search: "if (opened.size <= most || config.importTooLarge === 'wait')",
+    replace: 'if (opened.size <= most)',
+    tests: ['test/documenten/import-control.test.ts'],
+  },
+  {
+    what: 'an import that runs is not deleted',
+    file: 'src/documenten/import/control.ts',
+    search: "  if (found.status === 'active')\n    throw importFault('import-invalid-status'",
+    replace: "  if (found.status === 'queued')\n    throw importFault('import-invalid-status'",
+    tests: ['test/documenten/import-sequences.test.ts'],
+  },
+  {
     what: 'a report that is fed back makes nothing twice',
     file: 'src/documenten/import/passed-over.ts',
     search: "return (cells) => isReported(cells) || (isMade(cells) && 'imported')",
