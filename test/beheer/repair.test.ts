@@ -218,6 +218,7 @@ t.test('only who has the role may repair, whatever his other role; and no form w
 t.test('an administrator gives the role with the account, and the log has it', async (t) => {
   const administrator = pagesClient(test.app)
   await administrator.login('administrator', WACHTWOORD)
+  await administrator.confirm(WACHTWOORD)
   const [account] = await sql<[{ uuid: string }]>`select uuid from beheer_account where gebruikersnaam = 'operator'`
   const url = `/beheer/accounts/${account.uuid}`
   const fields = { rol: 'operator', maxVertrouwelijkheidaanduiding: 'vertrouwelijk', actief: 'true' }

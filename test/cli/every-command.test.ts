@@ -1,7 +1,7 @@
 // In a process of its own: commands run in it, with its environment, directory and output.
 //
 // Every command of the program's own tree, in situations in which it cannot do its work: it says so, ends with the exit code for
-// it, and has made nothing. What needs a process of its own for each command is in every-command-started.test.ts.
+// it, and has made nothing.
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { newestMigration } from '../../src/database/migrate.ts'
@@ -24,7 +24,7 @@ const KEYLESS_MORE = [
   /^where$/,
   /^keys add$/,
 ]
-const MORE_KEYLESS = [/^catalogus export$/, /^storage/]
+const MORE_KEYLESS = [/^catalogus export$/, /^storage/, /^notifications (pause|resume)$/]
 const isKeyless = ({ name }: Leaf) => [...KEYLESS, ...KEYLESS_MORE, ...MORE_KEYLESS].some((one) => one.test(name))
 
 const leaves = (await everyLeaf()).filter(

@@ -100,6 +100,8 @@ export function endSessionUrl(
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 /** A token of before is worth nothing, so that one that is sent again ends no newer session. */
 const LOGOUT_SECONDS = 300
+/** A key that is not known is asked for, so often at most: a provider tells of a logout once, and anybody may send us a token. */
+const KEYS_AGAIN_MS = 1000
 const keySets = new WeakMap<openid.Configuration, JWTVerifyGetKey>()
 
 /** Whose session ended at the provider (OpenID Connect Back-Channel Logout 1.0, 2.6). @throws when the token does not hold */
@@ -115,6 +117,7 @@ export async function readLogoutToken(
     keySets.get(configuration) ??
     createRemoteJWKSet(new URL(keysAt), {
       timeoutDuration: TIMEOUT_SECONDS * 1000,
+      cooldownDuration: KEYS_AGAIN_MS,
       [joseFetch]: fetchThrough(proxies) as unknown as FetchImplementation,
     })
   keySets.set(configuration, keys)
