@@ -428,7 +428,8 @@ t.test('signing in with OpenID Connect', async (t) => {
 
   t.test('takes what Entra ID and ADFS send, by their documentation', async (t) => {
     const tokens = {
-      // ID token of version 2.0, with an app role; no groups when there are more than 200 of them.
+      // ID token of version 2.0 (ID token claims reference of the Microsoft identity platform), with an app role; instead of more than
+      // 200 groups it says where they can be asked.
       'Entra ID': {
         ...{ ver: '2.0', tid: '9122040d-6c67-4c5b-b112-36a304b66dad', oid: '00000000-0000-0000-66f3-3332eca7ea81' },
         ...{
@@ -443,7 +444,7 @@ t.test('signing in with OpenID Connect', async (t) => {
           _claim_names: { groups: 'src1' },
         },
       },
-      // One group is a text and no list; sub is base64 with its padding; no name but upn and unique_name.
+      // [MS-OIDCE] 2.2.3.1: unique_name is always there, upn and email may be; one value of a claim is a text and no list.
       ADFS: {
         ...{
           sub: '4M3mOHQvXPyKFpbcOmFGa4m2rTVnPDvZxJZbGfwKFlA=',
@@ -451,6 +452,7 @@ t.test('signing in with OpenID Connect', async (t) => {
           unique_name: 'GEMEENTE\\jan',
         },
         ...{ sid: 'S-1-5-21-3130851616-3130851617-3130851618-1105', auth_time: 1764300000, roles: 'operator' },
+        ...{ pwd_exp: '1209600', pwd_url: 'https://adfs.example.nl/adfs/portal/updatepassword/' },
       },
     }
     for (const [what, claims] of Object.entries(tokens)) {
