@@ -39,12 +39,17 @@ function sealedBefore(text: string, owner: string): Buffer {
 
 type TestLike = { teardown(work: () => unknown): unknown }
 
+/** One for each database: processes of one installation have one store. */
+const stores = await mkdtemp(join(tmpdir(), 'zaakstroom-keys-stores-'))
+t.teardown(() => rm(stores, { recursive: true, force: true }))
+
 async function givenConfig(t: TestLike, url: string, env: Record<string, string>) {
   const directory = await mkdtemp(join(tmpdir(), 'zaakstroom-keys-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
   return readConfig({
     DATABASE_URL: url,
     DATA_DIR: directory,
+    DOCUMENTEN_DIR: join(stores, new URL(url).pathname),
     IMPORT_DOCUMENTEN_BASE_DIR: join(directory, 'import'),
     PORT: '0',
     DATABASE_POOL_SIZE: '3',
