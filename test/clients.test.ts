@@ -74,7 +74,7 @@ t.test('the program that fetches messages gets each once, in order', async (t) =
   t.match(url, /\/abonnement\/[0-9a-f-]{36}$/)
   for (let n = 0; n < 3; n++) await givenZaak(test, { zaaktype })
   const first = await fetched({ ABONNEMENT: url })
-  t.match(first, /^1 create zaak \S+\n2 create zaak \S+\n3 create zaak \S+$/)
+  t.match(first, /^\S+ create zaak \S+\n\S+ create zaak \S+\n\S+ create zaak \S+$/)
   t.equal(await fetched({ ABONNEMENT: url }), '', 'all of it was confirmed')
 })
 

@@ -11,6 +11,7 @@ import {
 } from 'jose'
 import * as openid from 'openid-client'
 import { fetch } from 'undici'
+import { ALGORITHMS } from '../../autorisaties/issuers/issuer.ts'
 import type { OidcSettings } from '../../config.ts'
 import { FOR_SERVICES } from '../../services/addresses.ts'
 import { openAgent, type Proxies } from '../../services/transport.ts'
@@ -20,19 +21,7 @@ import { t } from '../language/language.ts'
 const TIMEOUT_SECONDS = 10
 const KNOWN_MS = 3_600_000
 const AWAY_MS = 5000
-const SIGNED_WITH = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-]
+const SIGNED_WITH = [...ALGORITHMS, 'Ed25519']
 /** Providers whose addresses are remembered. */
 const MOST = 50
 
