@@ -236,7 +236,7 @@ t.test('brc-006: a besluit moves between cases here, elsewhere and none, and is 
   t.equal((await patch(url, { zaak: at(1) })).status, 200)
   t.equal(elders.calls.length, calls, 'who stays where he is, asks nothing')
   const put = await test.call('PUT', url, besluitBody(typen.besluittype, { zaak: at(2) }))
-  t.match(put.body, { zaak: at(2), toelichting: '' })
+  t.match(put.body, { zaak: at(2), toelichting: at(1) }, 'what a PUT leaves out stays')
   t.same(faults(await patch(url, { zaak: at('weg') })), ['zaak: bad-url'])
   t.same(faults(await patch(url, { zaak: at('anders') })), ['nonFieldErrors: zaaktype-mismatch'])
 })

