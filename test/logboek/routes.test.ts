@@ -26,6 +26,7 @@ const NOBODY: Record<string, string> = {
   'GET /documenten/api/v1/import/:uuid': 'the same',
   'GET /documenten/api/v1/import/:uuid/status': 'the same',
   'POST /documenten/api/v1/import/:uuid/cancel': 'the same',
+  'GET /documenten/api/v1/import/:uuid/bewijs': 'the same: how many, and a hash',
   'DELETE /documenten/api/v1/import/:uuid/delete': 'the same',
 }
 for (const list of [
@@ -38,7 +39,7 @@ for (const list of [
 /** Pages that show cases and persons, and the rest by what they are about. */
 const SHOWING = ['zaken', 'documenten', 'besluiten', 'betrokkenen', 'audittrail', 'zoeken', 'persoon']
 const OTHER_PAGES = new Set(
-  `inloggen uitloggen wissel taal bestanden overzicht notificaties abonnementen kanalen taken bewaartermijnen sleutels uitgaand diensten
+  `inloggen uitloggen bevestigen wissel taal bestanden overzicht notificaties abonnementen kanalen taken bewaartermijnen sleutels uitgaand diensten
   token-uitgevers applicaties accounts mijn-account filters catalogi auditlog configuratie imports overnemen handleiding audit groei meldingen inlogaanbieders fouten gereserveerde-nummers
   toegankelijkheid`
     .trim()

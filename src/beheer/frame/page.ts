@@ -5,7 +5,7 @@ import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { toProblem } from '../../core/problem.ts'
-import { readPauses, WAITING_TO } from '../../notificaties/settings.ts'
+import { type Pauses, readPauses, WAITING_TO } from '../../notificaties/settings.ts'
 import { ENGLISH } from '../language/english/index.ts'
 import { inLanguage, language, lowerFirst, reason, t, words } from '../language/language.ts'
 import { templateLanguage } from '../language/templates.ts'
@@ -139,7 +139,8 @@ export async function registerPage(app: FastifyInstance, style: Style): Promise<
     const { request } = this
     const notice = request.session?.notice ?? null
     if (notice) await forgetNotice(request, notice)
-    const pauses = request.beheerder && (await readPauses(request.server.read))
+    // A page says that the database is away, also to who was signed in.
+    const pauses = request.beheerder && (await readPauses(request.server.read).catch(() => undefined))
     const html = await render(this, template, {
       notice,
       pauses,
@@ -298,6 +299,10 @@ function idOfField(body: string, name: string): string | undefined {
  */
 export type Frame = ReturnType<typeof frame> & {
   notice: { soort: string; tekst: string } | null
+  /** What of sending is paused; undefined before signing in, and when nobody can tell. */
+  pauses: Pauses | undefined
+  /** So many deliveries that wait are counted at most. */
+  waitingTo: number
   csrf: string
   faultList(body: string): { anchor?: string; label?: string; reason: string }[]
 }
