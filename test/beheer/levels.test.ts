@@ -1,3 +1,4 @@
+// Slow: every page is read at each of eight levels.
 // What somebody sees of what is above his level: nothing, on no page that he can come to.
 import t from 'tap'
 import { createAccount } from '../../src/beheer/accounts/accounts.ts'

@@ -65,6 +65,7 @@ const BOUNDS: Bound[] = [
   ['resultaattype', 'resultaattype_archiefactietermijn_is_term', 'archiefactietermijn', ...years(500)],
   ['resultaattype', 'resultaattype_procestermijn_is_term', 'procestermijn', ...years(500)],
   ['resultaattype', 'resultaattype_brondatum_procestermijn_is_term', 'brondatum_procestermijn', ...years(500)],
+  ['of_organisation', 'of_organisation_rsin', 'rsin', ["'000000012'"], ["'00000012'", "'0000000012'"]],
   ['idempotency_key', 'idempotency_key_key_check', 'key', ["'k'", "repeat('k', 255)"], ["''", "repeat('k', 256)"]],
 ]
 

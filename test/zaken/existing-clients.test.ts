@@ -84,7 +84,8 @@ t.test('zaaknotities are found by the day on which they were made', async (t) =>
   const { url: gerelateerdAan } = await givenZaak(test, { zaaktype })
   const note = { gerelateerdAan, onderwerp: 'O', tekst: 'T', aangemaaktDoor: 'A', notitieType: 'intern' }
   const made1 = made(await call('POST', `${ZAKEN}/zaaknotities`, note))
-  const day = made1.aanmaakdatum.slice(0, 10)
+  // A day is one of here, also in the last hour of a day in UTC.
+  const day = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' }).format(new Date(made1.aanmaakdatum))
   for (const [query, count] of [
     [`aanmaakdatum__date=${day}`, 1],
     ['aanmaakdatum__date=2020-01-01', 0],
