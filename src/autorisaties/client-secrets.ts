@@ -1,5 +1,6 @@
 // The secrets with which clients sign. A client id may have two at once: while it is moved to the new one, the old one
 // still counts. A secret is made here, shown once to whoever asked for it, and stored encrypted.
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { Mutation } from '../core/mutate.ts'
 import { generateSecret, type SecretBox } from '../core/secret-box.ts'
@@ -103,6 +104,26 @@ export async function revokeSecret(m: Mutation, clientId: string, which: number 
       .executeTakeFirstOrThrow()
     return Number(numDeletedRows)
   })
+}
+
+/**
+ * Gives a client id these secrets and no others; none: no token of it is taken any more.
+ * @returns whether anything changed
+ * @throws UnknownClient
+ */
+export async function setSecrets(m: Mutation, box: SecretBox, clientId: string, secrets: string[]): Promise<boolean> {
+  const rows = await m.trx
+    .selectFrom('applicatieSecret')
+    .where('clientId', '=', clientId)
+    .select('sealedSecret')
+    .execute()
+  const known = rows.map(({ sealedSecret }) => box.open(sealedSecret, clientId))
+  if (isDeepStrictEqual(known.toSorted(), secrets.toSorted())) return false
+  await changeSecrets(m, clientId, async () => {
+    await m.trx.deleteFrom('applicatieSecret').where('clientId', '=', clientId).execute()
+    for (const secret of secrets) await insertClientSecret(m, box, clientId, secret)
+  })
+  return true
 }
 
 async function insertClientSecret(m: Mutation, box: SecretBox, clientId: string, secret: string): Promise<void> {

@@ -4,25 +4,26 @@ import { isDeepStrictEqual } from 'node:util'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { parseDocument } from 'yaml'
-import { changeApplicatie, createApplicatie } from '../autorisaties/applicatie/change.ts'
+import { changeApplicatie, createApplicatie, deleteApplicatie } from '../autorisaties/applicatie/change.ts'
 import { ApplicatieInput } from '../autorisaties/applicatie/read.ts'
-import { IssuerInput, saveIssuer, saveIssuerClients } from '../autorisaties/issuers/issuer.ts'
+import { setSecrets } from '../autorisaties/client-secrets.ts'
+import { deleteIssuer, IssuerInput, saveIssuer, saveIssuerClients } from '../autorisaties/issuers/issuer.ts'
 import type { Config } from '../config.ts'
 import { systemActor } from '../core/access.ts'
 import { type Mutation, mutator } from '../core/mutate.ts'
-import { toProblem } from '../core/problem.ts'
+import { onObject, throwFaults, toProblem } from '../core/problem.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Database } from '../database/database.ts'
 import { expected } from '../database/rows.ts'
 import { ownAddress, uuidOf } from '../http/links.ts'
 import { SETS } from '../notificaties/backoff.ts'
-import { followService, NotificationSettings, saveSettings } from '../notificaties/settings.ts'
-import { RemoteServiceInput, saveService } from '../services/register.ts'
+import { followService, NotificationSettings, SLUG, saveSettings } from '../notificaties/settings.ts'
+import { deleteService, RemoteServiceInput, saveService } from '../services/register.ts'
 import { planning } from './plan.ts'
 
 const Applicatie = Type.Object({
   ...ApplicatieInput.properties,
-  /** The secrets of its client ids: these and no others. */
+  /** The secrets of its client ids: these and no others. Left out: they stay as they are. */
   credentials: Type.Optional(
     Type.Array(
       Type.Object({
@@ -67,8 +68,18 @@ export class SetupError extends Error {
   }
 }
 
-/** What was changed, by the names in the file. */
-export type Applied = { services: string[]; notifications: boolean; tokenIssuers: string[]; applicaties: string[] }
+/**
+ * What was changed, by the names in the file; what else there is of the kinds that it names, such as `service brp`, and whether that was
+ * removed.
+ */
+export type Applied = {
+  services: string[]
+  notifications: boolean
+  tokenIssuers: string[]
+  applicaties: string[]
+  kept: string[]
+  removed: string[]
+}
 
 /**
  * Reads a setup file (YAML or JSON), in which `${NAME}` stands for a variable of the environment.
@@ -82,9 +93,8 @@ export async function readSetup(file: string, env: NodeJS.ProcessEnv): Promise<S
   const missing: string[] = []
   const value = fillIn(document.toJS() ?? {}, env, missing)
   const faults = missing.map((name) => `the environment has no ${name}`)
-  if (!check.Check(value)) {
-    for (const error of check.Errors(value)[1]) faults.push(...describe(error))
-  }
+  if (check.Check(value)) faults.push(...clashesIn(value as Setup))
+  else for (const error of check.Errors(value)[1]) faults.push(...describe(error))
   if (faults.length > 0) throw new SetupError([...new Set(faults)])
   return value as Setup
 }
@@ -96,7 +106,35 @@ function closed(schema: unknown): unknown {
   const copy = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, closed(part)]))
   return 'properties' in copy ? { ...copy, additionalProperties: false } : copy
 }
-const check = Compile(closed(JSON.parse(JSON.stringify(Setup))) as TSchema)
+/**
+ * JSON Schema of a setup file.
+ * @internal docs/setup.schema.json is made of it.
+ */
+export const SETUP_SCHEMA = closed(JSON.parse(JSON.stringify(Setup))) as TSchema
+const check = Compile(SETUP_SCHEMA)
+
+/** What no schema says: a thing stands in the file once, and a secret beside its own client id. */
+function clashesIn({ services = [], tokenIssuers = [], applicaties = [] }: Setup): string[] {
+  const faults: string[] = []
+  const seen = new Map<string, string>()
+  const once = (place: string, ...key: string[]) => {
+    const name = JSON.stringify([place.replace(/\d+/g, ''), ...key])
+    const first = seen.get(name)
+    if (first === undefined) seen.set(name, place)
+    else faults.push(`${place}: stands at ${first} already`)
+  }
+  for (const [i, { slug }] of services.entries()) once(`services.${i}.slug`, slug)
+  for (const [i, { issuer }] of tokenIssuers.entries()) once(`tokenIssuers.${i}.issuer`, issuer)
+  for (const [i, { clientIds, credentials = [], issuerClients = [] }] of applicaties.entries()) {
+    for (const clientId of new Set(clientIds)) once(`applicaties.${i}.clientIds`, clientId)
+    for (const [j, { issuer, clientId }] of issuerClients.entries())
+      once(`applicaties.${i}.issuerClients.${j}`, issuer, clientId)
+    for (const [j, { clientId }] of credentials.entries())
+      if (!clientIds.includes(clientId))
+        faults.push(`applicaties.${i}.credentials.${j}.clientId: is not one of the clientIds of this applicatie`)
+  }
+  return faults
+}
 
 type SchemaError = { instancePath: string; message: string; keyword: string; params: object }
 
@@ -122,6 +160,7 @@ function fillIn(value: unknown, env: NodeJS.ProcessEnv, missing: string[]): unkn
 
 /**
  * Makes what the file says so, all of it or nothing.
+ * @param options.prune also removes what else there is of the kinds that the file names
  * @throws SetupError
  */
 export async function applySetup(
@@ -129,12 +168,14 @@ export async function applySetup(
   box: SecretBox,
   config: Config,
   setup: Setup,
-  options: { dryRun?: boolean } = {},
+  options: { dryRun?: boolean; prune?: boolean } = {},
 ): Promise<Applied> {
   const mutate = planning(options, mutator(database, { announces: () => !config.notificationsDisabled }))
   return mutate(systemActor('setup', ownAddress(config)), async (m) => {
     m.unrecorded('nothing may be different')
-    const applied: Applied = { services: [], notifications: false, tokenIssuers: [], applicaties: [] }
+    const applied: Applied = {
+      ...{ services: [], notifications: false, tokenIssuers: [], applicaties: [], kept: [], removed: [] },
+    }
     const faults: string[] = []
     const part = async (place: string, work: () => Promise<void>) => {
       try {
@@ -143,9 +184,19 @@ export async function applySetup(
         const { status, invalidParams, detail } = toProblem(error)
         if (status >= 500) throw error
         const params = invalidParams ?? [{ name: '', reason: detail }]
-        faults.push(...params.map(({ name, reason }) => `${[place, name].filter(Boolean).join('.')}: ${reason}`))
+        faults.push(
+          ...params.map(({ name, reason }) => `${[place, nameIn(name)].filter(Boolean).join('.')}: ${reason}`),
+        )
       }
     }
+    const others = await findOthers(m, config, setup)
+    applied[options.prune ? 'removed' : 'kept'] = others.map(({ name }) => name)
+    // Before the rest: what takes its place may have its address. Where notifications go until now is removed after it.
+    const left: Other[] = []
+    for (const other of options.prune ? others : [])
+      await part('', async () => {
+        if (!(await other.remove())) left.push(other)
+      })
     for (const [i, service] of (setup.services ?? []).entries()) {
       await part(`services.${i}`, async () => {
         if (!(await saveService(m, box, service))) return
@@ -169,9 +220,51 @@ export async function applySetup(
         if (await saveApplicatie(m, box, applicatie)) applied.applicaties.push(applicatie.label)
       })
     }
+    for (const { name, remove } of left)
+      await part(name, async () => {
+        if (!(await remove()))
+          throwFaults([onObject('invalid', 'Hierheen gaan de notificaties: noem een andere notifications.dienst.')])
+      })
     if (faults.length > 0) throw new SetupError(faults)
     return applied
   })
+}
+
+/** A fault of the whole is at the place of the whole. */
+const nameIn = (name: string): string => (name === 'nonFieldErrors' ? '' : name)
+
+/** Something of a kind that the file names, and that it does not name. `remove` is false when it cannot be removed yet. */
+type Other = { name: string; remove(): Promise<boolean> }
+
+/** What the environment makes is never among them: the next start would make it again. */
+async function findOthers(
+  m: Mutation,
+  config: Config,
+  { services, tokenIssuers, applicaties }: Setup,
+): Promise<Other[]> {
+  const others: Other[] = []
+  if (applicaties) {
+    const named = new Set([...applicaties.flatMap(({ clientIds }) => clientIds), config.bootstrapClient?.id])
+    const rows = await m.sql<{ uuid: string; label: string; clientIds: string[] }[]>`
+      select a.uuid, a.label, array(select c.client_id from applicatie_client_all c where c.applicatie_id = a.id) as "clientIds"
+      from applicatie a order by a.label, a.id`
+    for (const { uuid, label, clientIds } of rows)
+      if (!clientIds.some((clientId) => named.has(clientId)))
+        others.push({ name: `applicatie ${label}`, remove: () => deleteApplicatie(m, uuid).then(() => true) })
+  }
+  if (tokenIssuers) {
+    const named = new Set(tokenIssuers.map(({ issuer }) => issuer))
+    const rows = await m.trx.selectFrom('tokenIssuer').select(['uuid', 'label', 'issuer']).orderBy('label').execute()
+    for (const { uuid, label, issuer } of rows)
+      if (!named.has(issuer)) others.push({ name: `issuer ${label}`, remove: () => deleteIssuer(m, uuid) })
+  }
+  if (services) {
+    const named = new Set([...services.map(({ slug }) => slug), config.notifications && SLUG])
+    const rows = await m.trx.selectFrom('service').select(['uuid', 'slug']).orderBy('slug').execute()
+    for (const { uuid, slug } of rows)
+      if (!named.has(slug)) others.push({ name: `service ${slug}`, remove: () => deleteService(m, uuid) })
+  }
+  return others
 }
 
 const NO_RIGHTS = {
@@ -215,32 +308,10 @@ async function saveApplicatie(m: Mutation, box: SecretBox, input: Static<typeof 
     }
   }
   if (issuerClients) changed = (await saveIssuerClients(m, expected(uuid), issuerClients)) || changed
-  const secrets = Map.groupBy(credentials ?? [], ({ clientId }) => clientId)
-  for (const [clientId, given] of secrets) {
-    changed =
-      (await saveSecrets(
-        m,
-        box,
-        clientId,
-        given.map(({ secret }) => secret),
-      )) || changed
+  if (!credentials) return changed
+  for (const clientId of new Set(values.clientIds)) {
+    const secrets = credentials.filter((one) => one.clientId === clientId).map(({ secret }) => secret)
+    changed = (await setSecrets(m, box, clientId, secrets)) || changed
   }
   return changed
-}
-
-async function saveSecrets(m: Mutation, box: SecretBox, clientId: string, secrets: string[]): Promise<boolean> {
-  const rows = await m.trx
-    .selectFrom('applicatieSecret')
-    .where('clientId', '=', clientId)
-    .select('sealedSecret')
-    .execute()
-  const known = rows.map(({ sealedSecret }) => box.open(sealedSecret, clientId))
-  if (isDeepStrictEqual(known.toSorted(), secrets.toSorted())) return false
-  m.signal('zaakstroom_autorisaties')
-  await m.trx.deleteFrom('applicatieSecret').where('clientId', '=', clientId).execute()
-  await m.trx
-    .insertInto('applicatieSecret')
-    .values(secrets.map((secret) => ({ clientId, sealedSecret: box.seal(secret, clientId) })))
-    .execute()
-  return true
 }

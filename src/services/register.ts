@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import type { Mutation } from '../core/mutate.ts'
-import { invalid } from '../core/problem.ts'
+import { fault, type InvalidParam, throwFaults } from '../core/problem.ts'
 import { originOf, type SecretBox } from '../core/secret-box.ts'
 import { areCertificates, certificateFault } from './credentials.ts'
 import { outgoingUrl, serviceOwner, serviceServers } from './services.ts'
@@ -39,6 +39,7 @@ export type RemoteServiceInput = Static<typeof RemoteServiceInput>
 /**
  * Registers a service, or changes the one with this slug. What is absent becomes what it is by default.
  * @returns whether anything changed
+ * @throws Problem 400 with the fields that are wrong
  */
 export async function saveService(m: Mutation, box: SecretBox, input: RemoteServiceInput): Promise<boolean> {
   m.unrecorded('services are no resource of the standard')
@@ -51,8 +52,6 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   const uuid = known?.uuid ?? randomUUID()
   const owner = serviceOwner(uuid)
   const { authenticatie } = input
-  if (!outgoingUrl(input.apiRoot))
-    throw invalid('apiRoot', 'invalid', 'De API-root mag geen .. en geen gecodeerde scheidingstekens bevatten.')
   const values = {
     label: input.label,
     slug: input.slug,
@@ -71,24 +70,17 @@ export async function saveService(m: Mutation, box: SecretBox, input: RemoteServ
   }
   const knownKey = known?.certificateKey ? box.open(known.certificateKey, owner) : undefined
   const clientKey = values.certificaat === '' ? undefined : (input.clientKey ?? knownKey)
-  requireCertificates(values, clientKey)
   const knownSecret = known?.sealedSecret ? box.tryOpenFor(known.sealedSecret, owner, serviceServers(known)) : undefined
+  const secret = authenticatie === 'geen' ? undefined : (input.secret ?? knownSecret)
+  const faults = faultsOf(input, secret, values.certificaat, clientKey, values.ca)
   // A secret goes nowhere else than where it was given for.
   const isElsewhere =
     known !== undefined && serviceServers(known).map(originOf).join() !== serviceServers(values).map(originOf).join()
   if (isElsewhere && knownSecret !== undefined && authenticatie !== 'geen' && input.secret === undefined)
-    throw invalid(
-      'secret',
-      'required',
-      'Geef het geheim opnieuw: de dienst of haar tokendienst staat op een andere server.',
+    faults.push(
+      fault('secret', 'required', 'Geef het geheim opnieuw: de dienst of haar tokendienst staat op een andere server.'),
     )
-  const secret = authenticatie === 'geen' ? undefined : (input.secret ?? knownSecret)
-  if ((authenticatie === 'zgw' || authenticatie === 'oauth2') && !input.clientId)
-    throw invalid('clientId', 'required', 'Dit veld is verplicht.')
-  if (authenticatie === 'oauth2' && !(input.tokenUrl && outgoingUrl(input.tokenUrl)))
-    throw invalid('tokenUrl', input.tokenUrl ? 'invalid' : 'required', 'Geef het adres waar een token wordt gevraagd.')
-  if (authenticatie === 'api_key' && !input.header) throw invalid('header', 'required', 'Dit veld is verplicht.')
-  if (authenticatie !== 'geen' && !secret) throw invalid('secret', 'required', 'Dit veld is verplicht.')
+  throwFaults(faults)
   const isSame = known && Object.entries(values).every(([name, value]) => known[name as keyof typeof known] === value)
   if (isSame && secret === knownSecret && clientKey === knownKey) return false
   const servers = serviceServers(values)
@@ -119,9 +111,32 @@ const CERTIFICATE_FAULTS = {
   mismatch: ['clientKey', 'Deze sleutel hoort niet bij het certificaat.'],
 } as const
 
-function requireCertificates({ certificaat, ca }: { certificaat: string; ca: string }, key: string | undefined): void {
-  if (certificaat !== '' && key === undefined) throw invalid('clientKey', 'required', 'Dit veld is verplicht.')
-  const fault = certificaat === '' || key === undefined ? undefined : certificateFault(certificaat, key)
-  if (fault) throw invalid(CERTIFICATE_FAULTS[fault][0], 'invalid', CERTIFICATE_FAULTS[fault][1])
-  if (ca !== '' && !areCertificates(ca)) throw invalid('ca', 'invalid', 'Dit zijn geen certificaten (PEM).')
+function certificateFaults(certificaat: string, key: string | undefined, ca: string): InvalidParam[] {
+  const wrong = certificaat === '' || key === undefined ? undefined : certificateFault(certificaat, key)
+  return [
+    ...(certificaat !== '' && key === undefined ? [required('clientKey')] : []),
+    ...(wrong ? [fault(CERTIFICATE_FAULTS[wrong][0], 'invalid', CERTIFICATE_FAULTS[wrong][1])] : []),
+    ...(ca !== '' && !areCertificates(ca) ? [fault('ca', 'invalid', 'Dit zijn geen certificaten (PEM).')] : []),
+  ]
+}
+
+const required = (name: string): InvalidParam => fault(name, 'required', 'Dit veld is verplicht.')
+
+/** @param secret the one that it will have, and so the certificate with its key and the authorities */
+function faultsOf(
+  { apiRoot, authenticatie, clientId, tokenUrl, header }: RemoteServiceInput,
+  secret: string | undefined,
+  certificaat: string,
+  key: string | undefined,
+  ca: string,
+): InvalidParam[] {
+  const faults = certificateFaults(certificaat, key, ca)
+  if (!outgoingUrl(apiRoot))
+    faults.unshift(fault('apiRoot', 'invalid', 'De API-root mag geen .. en geen gecodeerde scheidingstekens bevatten.'))
+  if ((authenticatie === 'zgw' || authenticatie === 'oauth2') && !clientId) faults.push(required('clientId'))
+  if (authenticatie === 'oauth2' && !(tokenUrl && outgoingUrl(tokenUrl)))
+    faults.push(fault('tokenUrl', tokenUrl ? 'invalid' : 'required', 'Geef het adres waar een token wordt gevraagd.'))
+  if (authenticatie === 'api_key' && !header) faults.push(required('header'))
+  if (authenticatie !== 'geen' && !secret) faults.push(required('secret'))
+  return faults
 }

@@ -12,10 +12,21 @@ export function addTo(program: Command): void {
     .command('apply')
     .description('bring them to what the file says, all of it or nothing; again: changes nothing')
     .argument('<file>', 'YAML or JSON; what it writes as $NAME in braces comes from the environment')
+    .option('--prune', 'also remove what else there is of the kinds that the file names')
     .option(...DRY_RUN)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  zaakstroom setup apply setup.yaml --dry-run')
-    .action(async (file: string, options: { dryRun?: boolean; json?: boolean }) => {
+    .addHelpText(
+      'after',
+      `
+The keys of a file are in docs/setup.md, and docs/setup.schema.json is for editors. A kind is services, tokenIssuers or applicaties. One that
+the file leaves out stays as it is, and so does what the environment makes. \`credentials\` are all secrets of an applicatie: what it does not
+name is revoked.
+
+Examples:
+  zaakstroom setup apply setup.yaml --dry-run
+  zaakstroom setup apply setup.yaml --prune --dry-run`,
+    )
+    .action(async (file: string, options: { dryRun?: boolean; prune?: boolean; json?: boolean }) => {
       const setup = await readSetup(file, process.env).catch(fileMissing(file))
       const applied = await planned(options)(async (database, config) =>
         applySetup(database, await databaseBox(database, config), config, setup, options),
@@ -27,7 +38,13 @@ export function addTo(program: Command): void {
         ...applied.applicaties.map((label) => `applicatie ${label}`),
       ]
       const done = options.dryRun ? 'Would change' : 'Changed'
-      const text = changed.length > 0 ? `${done}: ${changed.join(', ')}.` : 'Nothing to change.'
-      print(options, { dryRun: options.dryRun === true, ...applied }, text)
+      const { kept, removed } = applied
+      const lines = [
+        ...(changed.length > 0 ? [`${done}: ${changed.join(', ')}.`] : []),
+        ...(removed.length > 0 ? [`${options.dryRun ? 'Would remove' : 'Removed'}: ${removed.join(', ')}.`] : []),
+        ...(changed.length + removed.length === 0 ? ['Nothing to change.'] : []),
+        ...(kept.length > 0 ? [`Not in the file, and kept (--prune removes it): ${kept.join(', ')}.`] : []),
+      ]
+      print(options, { dryRun: options.dryRun === true, ...applied }, lines.join('\n'))
     })
 }

@@ -3,6 +3,27 @@ import type { Mutant } from '../mutant.ts'
 
 export const SHARED: Mutant[] = [
   {
+    what: 'a list of secrets that is empty revokes nothing',
+    file: 'src/cli/setup.ts',
+    search: 'if (!credentials) return',
+    replace: 'if (!credentials?.length) return',
+    tests: ['test/cli/setup-apply.test.ts'],
+  },
+  {
+    what: 'what the environment makes is removed by --prune',
+    file: 'src/cli/setup.ts',
+    search: ', config.notifications && SLUG]',
+    replace: ']',
+    tests: ['test/cli/setup-apply.test.ts'],
+  },
+  {
+    what: 'two processes that begin at once claim two stores',
+    file: 'src/documenten/storage/writers.ts',
+    search: "    await trx`select pg_advisory_xact_lock(hashtext(current_schema() || ' store'))`\n",
+    replace: '',
+    tests: ['test/operations/process-settings.test.ts'],
+  },
+  {
     what: 'a host that is everybody is a proxy that is believed',
     file: 'src/config/kinds.ts',
     search: 'Number(bits) > 0 && ',
