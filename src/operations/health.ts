@@ -22,7 +22,8 @@ type Checks = Record<'database' | 'schema' | 'key' | 'storage' | 'queue', Check>
  * each for at most two seconds, and is 503 when one fails or the process is stopping. A queue that is late is told but
  * does not take the API out of service: its requests do not depend on it. Nor does a replica that cannot be read, or a malware
  * scanner that is away. It is `degraded`, with 200, when documents can be read and not be written, S3 or Azure is slow or away, or another
- * host takes writes: everything else works, at every process alike. So it is when another process has other settings. The names that Open Zaak uses work too.
+ * host takes writes: everything else works, at every process alike. So it is when another process has other
+ * settings; with another PUBLIC_URL than a process that was there before it is 503. The names that Open Zaak uses work too.
  * @returns what answers such a request
  */
 export function registerHealth(
@@ -116,7 +117,8 @@ export async function readiness(parts: {
     scanner && check('no answer', () => scanner.check()),
   ])
   const replica = parts.replica?.state()
-  const differs = new Set(parts.shared?.differences().map(({ setting }) => setting))
+  const differences = parts.shared?.differences() ?? []
+  const differs = new Set(differences.map(({ setting }) => setting))
   const isRefused = refusedHosts().length > 0
   return {
     ...{ database, schema, key, storage, queue },
@@ -128,7 +130,10 @@ export async function readiness(parts: {
       hosts: { status: 'degraded', detail: 'another host takes writes on an older timeline: it is refused' } as const,
     }),
     ...(differs.size > 0 && {
-      settings: { status: 'degraded', detail: `another process has another ${[...differs].join(', ')}` } as const,
+      settings: {
+        status: differences.some(({ isSplit }) => isSplit) ? 'failed' : 'degraded',
+        detail: `another process has another ${[...differs].join(', ')}`,
+      } as const,
     }),
     ...(replica && { replica: replica.usable ? { status: 'ok' } : { status: 'late', detail: replica.reason } }),
   }

@@ -15,12 +15,17 @@ export const SHARED_SETTINGS = [
   ...['ZAKEN_API_ENABLED', 'DOCUMENTEN_API_ENABLED', 'CATALOGI_API_ENABLED', 'BESLUITEN_API_ENABLED'],
   'AUTORISATIES_API_ENABLED',
 ] as const
+/** What no request gets right answers without: who differs in it from a process that was there before is not ready. */
+const SPLITTING: readonly string[] = ['PUBLIC_URL']
 const BEAT_MS = 60_000
 /** A process that was silent for so long is gone. */
 const SILENT = '150 seconds'
 
-/** A setting of which another process has another value. */
-export type Difference = { setting: string; role: string; process: string }
+/**
+ * A setting of which another process has another value. `isSplit`: what they tell clients differs, and the other was there before; so the
+ * older one goes on to serve.
+ */
+export type Difference = { setting: string; role: string; process: string; isSplit: boolean }
 
 export type ProcessSettings = {
   /** Those of this moment, as the last look had them. */
@@ -38,13 +43,19 @@ export async function announceSettings(
   const id = randomUUID()
   let differences: Difference[] = []
   let told = ''
+  let earlier: Set<string> | undefined
   const beat = async () => {
     const settings = sharedSettings(config)
     await sql`
       insert into process_setting (id, role, host, pid, settings, fixed)
       values (${id}, ${role}, ${hostname()}, ${process.pid}, ${sql.json(settings)}, ${fixedSettings(config)})
       on conflict (id) do update set settings = excluded.settings, seen_at = excluded.seen_at`
-    differences = await findDifferences(sql, id)
+    const found = await findDifferences(sql, id)
+    earlier ??= new Set(found.map((one) => one.id))
+    differences = found.map(({ id: other, ...one }) => ({
+      ...one,
+      isSplit: SPLITTING.includes(one.setting) && earlier!.has(other),
+    }))
     const text = JSON.stringify(differences)
     if (text !== told && differences.length > 0)
       log.warn({ differences }, 'another process of this installation has other settings')
@@ -78,15 +89,17 @@ function sharedSettings(config: Config): Record<string, string> {
 const fixedSettings = (config: Config): string[] =>
   config.listed.flatMap(({ env, from, changeable }) => (changeable && from === 'environment' ? env : []))
 
-async function findDifferences(sql: postgres.Sql, id: string): Promise<Difference[]> {
-  return sql<Difference[]>`
-    select s.name as setting, other.role, other.host || '/' || other.pid as process
+type Found = Omit<Difference, 'isSplit'> & { id: string }
+
+async function findDifferences(sql: postgres.Sql, id: string): Promise<Found[]> {
+  return sql<Found[]>`
+    select other.id, s.name as setting, other.role, other.host || '/' || other.pid as process
     from process_setting own, process_setting other, jsonb_each_text(own.settings) s(name, value)
     where own.id = ${id} and other.id <> own.id and other.seen_at > now() - ${SILENT}::interval
       and other.settings ->> s.name <> s.value
       -- What only an api has to have.
       and not (s.name = 'BOOTSTRAP_CLIENT_SECRET' and '' in (s.value, other.settings ->> s.name))
-    order by 1, 2, 3 limit 100`
+    order by 2, 3, 4 limit 100`
 }
 
 /** Of each setting that the pages may change, the processes whose environment fixes it. */

@@ -47,7 +47,11 @@ t.test('processes with other settings are told in the log, at /readyz and on the
   const other = { ...env, BOOTSTRAP_CLIENT_SECRET: 'another secret of this client' }
   const second = await announceSettings(database, readConfig(other), 'api', loud)
   t.match(second.differences(), [{ setting: 'BOOTSTRAP_CLIENT_SECRET' }, { setting: 'BOOTSTRAP_CLIENT_SECRET' }])
-  for (const one of [api, alike, second]) await one.close()
+  const moved = await announceSettings(database, readConfig({ ...env, PUBLIC_URL: 'https://a.nl' }), 'api', loud)
+  t.match((await readiness({ ...test.parts, shared: moved })).settings, { status: 'failed', detail: /PUBLIC_URL/ })
+  const later = await announceSettings(database, readConfig({ ...env, PUBLIC_URL: 'https://a.nl' }), 'worker', loud)
+  t.ok(later.differences().some(({ isSplit }) => isSplit))
+  for (const one of [api, alike, second, moved, later]) await one.close()
   t.equal((await database.sql`select from process_setting`).length, 0)
   const names = new Set(SETTINGS.map(({ env: name }) => name))
   for (const name of SHARED_SETTINGS) t.ok(names.has(name), name)
@@ -85,4 +89,12 @@ t.test('a second store on a database without documents is refused while others w
   t.equal(await other.owner(), undefined)
   await writer.close()
   await claimStore(database.sql, other)
+
+  await database.sql`delete from store_writer`
+  const [third, fourth] = [await store('drie'), await store('vier')]
+  const claims = await Promise.allSettled([claimStore(database.sql, third), claimStore(database.sql, fourth)])
+  t.same(claims.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'], 'of two at once one is first')
+  const first = claims[0]?.status === 'fulfilled' ? third : fourth
+  await (await announceWriter(database, first, log)).close()
+  t.equal((await database.sql`select from store_writer`).length, 0, 'nothing is left of the claim')
 })

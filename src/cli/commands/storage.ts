@@ -7,7 +7,7 @@ import { type CheckResult, checkStorage } from '../../documenten/storage/check.t
 import { isBackend, openStores, prepareNewStore } from '../../documenten/storage/choose.ts'
 import { moveBytes } from '../../documenten/storage/migrate.ts'
 import { claimStore, requireOwnStore } from '../../documenten/storage/owner.ts'
-import { otherWriters, type Writer } from '../../documenten/storage/writers.ts'
+import { otherWriters, releaseClaim, type Writer } from '../../documenten/storage/writers.ts'
 import { changeDatabase, withDatabase } from '../database.ts'
 import { DRY_RUN } from '../options.ts'
 import { stopSignal } from '../signals.ts'
@@ -48,6 +48,7 @@ Example:
         const parts = { database, ...openStores(config, toStderr) }
         await parts.storeFor(to).check() // also when there is nothing to move: one that is not mounted is no place to be
         await claimStore(database.sql, parts.storeFor(to))
+        await releaseClaim(database.sql, parts.storeFor(to).identity) // it writes nothing new
         const before = one(
           await database.sql<{ total: number }[]>`
           select count(*)::bigint as total from file where backend <> ${to}`,

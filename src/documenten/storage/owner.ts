@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import { type Store, StoreUnavailable } from './index.ts'
-import { otherStores } from './writers.ts'
+import { announceClaim } from './writers.ts'
 
 /** The store is of another installation: nothing in it is ours to count, to remove or to note as lost. */
 export class ForeignStore extends StoreUnavailable {
@@ -59,7 +59,7 @@ export async function claimStore(sql: postgres.Sql, store: Store): Promise<void>
  * @throws SecondStore
  */
 async function requireAlone(sql: postgres.Sql, { backend, identity }: Store): Promise<void> {
-  const others = await otherStores(sql, backend, identity)
+  const others = await announceClaim(sql, backend, identity)
   if (others.length > 0) throw new SecondStore(backend, others)
 }
 
