@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { requirePorts } from '../src/cli/ports.ts'
+import { readServing } from '../src/cli/ports.ts'
 import { SETTINGS, type Setting } from '../src/config/environment.ts'
 import { tellIgnored } from '../src/config/ignored.ts'
 import type { Kind } from '../src/config/kinds.ts'
@@ -265,7 +265,7 @@ t.test('every number has an upper bound', (t) => {
 })
 
 t.test('two ports of one process are two, and HOST is of this machine', async (t) => {
-  const ports = (env: Record<string, string>, role: 'api' | 'worker' = 'api') => requirePorts(readConfig(env), role)
+  const ports = (env: Record<string, string>, role: 'api' | 'worker' = 'api') => readServing(env, role)
   await ports({ METRICS_PORT: '9090' })
   await ports({ METRICS_PORT: '8000' }, 'worker')
   await t.rejects(ports({ METRICS_PORT: '8000' }), /PORT and METRICS_PORT must be two ports/)
@@ -274,6 +274,9 @@ t.test('two ports of one process are two, and HOST is of this machine', async (t
     /WORKER_HEALTH_PORT and METRICS_PORT must be two/,
   )
   for (const HOST of ['198.51.100.1', 'er-is-niets.invalid']) await t.rejects(ports({ HOST }), /HOST must be/, HOST)
+  const all = { HOST: '198.51.100.1', PORT: '9090', METRICS_PORT: '9090', JWT_EXPIRY: 'x', TOKEN_ENDPOINT: 'EdDSA' }
+  const error = await ports(all).catch((error) => error)
+  t.match(error.faults, [/^JWT_EXPIRY /, /^TOKEN_ENDPOINT /, /^PORT and METRICS_PORT /, /^HOST /])
 })
 
 t.test('every fault that settings can have together is reached', async (t) => {
@@ -343,6 +346,20 @@ t.test('what is ignored is told, without values', (t) => {
     if (!secret) t.match(tellIgnored({ [`${env}_FILE`]: '/x' }), [`${env}_FILE is ignored: ${env} is no secret`])
     if (env.length >= 6) t.match(tellIgnored({ [`${env}X`]: 'x' }), [/is ignored/], `${env}X`)
   }
+  t.end()
+})
+
+t.test('a setting that a process does nothing with is told by that process', (t) => {
+  const all = ['api', 'worker', 'start'] as const
+  for (const { env, roles } of SETTINGS)
+    for (const role of all)
+      t.equal(
+        tellIgnored({ [env]: '1' }, role).includes(`${env} does nothing with ${role}`),
+        roles !== undefined && !roles.includes(role),
+        `${env} ${role}`,
+      )
+  t.same(tellIgnored({ WORKER_HEALTH_PORT: '9090' }, 'start'), ['WORKER_HEALTH_PORT does nothing with start'])
+  t.same(tellIgnored({ WORKER_HEALTH_PORT: '9090' }), [], 'a command says nothing of it')
   t.end()
 })
 

@@ -51,7 +51,7 @@ others are needed before the database is there, or belong to one process: they a
 | --- | --- | --- | --- |
 ${rows.join('\n')}
 
-¹ No bounds where nothing stands.
+¹ No bounds where nothing stands. What is \`true\` or \`false\` may also be \`yes\`, \`on\` or \`1\`, and \`no\`, \`off\` or \`0\`.
 
 ² A secret: it may stand in a file instead. \`NAME_FILE\` then has its path.
 

@@ -60,9 +60,19 @@ export async function runProgram(): Promise<void> {
   }
 }
 
+/** How the help groups them. */
+const GROUPS: Record<string, readonly string[]> = {
+  'To serve:': ['start', 'api', 'worker', 'demo'],
+  'The installation:': ['organisation', 'where', 'migrate', 'anonymise', 'setup', 'storage', 'keys'],
+  'Clients, accounts and receivers:': ['client', 'token', 'signing-key', 'account', 'notifications', 'abonnement'],
+  'Data from and to elsewhere:': ['overnemen', 'catalogus', 'import', 'copy', 'history', 'selectielijst'],
+}
+
 /** Adds the whole tree of subcommands. */
 export async function addCommands(program: Command): Promise<void> {
   for (const load of Object.values(COMMANDS)) (await load()).addTo(program)
+  for (const [heading, names] of Object.entries(GROUPS))
+    for (const command of program.commands) if (names.includes(command.name())) command.helpGroup(heading)
 }
 
 /** Libraries ask for a home, and a uid without an entry in passwd has none when `HOME` is not set. */

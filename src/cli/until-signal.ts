@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { tellIgnored } from '../config/ignored.ts'
-import { type Config, ConfigError, readConfig } from '../config.ts'
+import { type Config, ConfigError } from '../config.ts'
 import { isConnectionFault } from '../jobs/pool.ts'
 import { filesNeeded, openFilesLimit } from '../lib/open-files.ts'
 import type { Role } from '../operations/metrics-server.ts'
 import { openLog } from '../telemetry/log.ts'
 import { openTracing } from '../telemetry/tracing.ts'
-import { requirePorts } from './ports.ts'
+import { readServing } from './ports.ts'
 import type { Running } from './server.ts'
 import { onSignal } from './signals.ts'
 
@@ -26,11 +26,10 @@ export async function runUntilSignal(
   required: ('DATABASE_URL' | 'SECRET_KEY')[],
   run: (config: Config, log: Logger) => Promise<Running>,
 ): Promise<void> {
-  const config = readConfig(process.env, required)
-  await requirePorts(config, role)
+  const config = await readServing(process.env, role, required)
   requireOpenFiles(config)
   const log = openLog(config.logLevel)
-  for (const told of tellIgnored(process.env)) log.warn(told)
+  for (const told of tellIgnored(process.env, role)) log.warn(told)
   process.on('unhandledRejection', (error) => {
     if (isConnectionFault(error)) return log.warn({ err: error }, 'a connection was lost')
     log.fatal({ err: error }, 'a programming error')

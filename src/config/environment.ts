@@ -6,7 +6,7 @@ import { Settings as Typebox } from 'typebox/system'
 import { expected } from '../database/rows.ts'
 import type { InPages } from './in-pages.ts'
 import { KINDS, type Kind } from './kinds.ts'
-import { Settings } from './settings.ts'
+import { HEADINGS, Settings } from './settings.ts'
 
 /** The settings as the environment has them, with the defaults. */
 export type SettingValues = Static<typeof Settings>
@@ -21,6 +21,7 @@ export type Setting = {
   secret?: boolean
   kind?: Kind
   needs?: readonly string[]
+  roles?: readonly string[]
   alsoRead?: string
   pages?: InPages
   minimum?: number
@@ -159,12 +160,14 @@ function inWords({ type, must }: Setting, keyword: string, params: object, messa
   return allowedValues ? `must be one of ${allowedValues.join(', ')}` : message
 }
 
-/** The settings as lines for `--help`: name, meaning, default. */
+/** The settings as lines for `--help`, in groups: name, meaning, default. */
 export function describeSettings(): string {
-  const lines = SETTINGS.map(
-    ({ env, description, default: standard }) =>
-      `  ${env.padEnd(30)} ${description}${standard === undefined ? '' : ` (${standard})`}`,
-  )
+  const describe = ({ env, description, default: standard }: Setting) =>
+    `  ${env.padEnd(30)} ${description}${standard === undefined ? '' : ` (${standard})`}`
+  const lines = ENTRIES.flatMap(([key, one], i) => [
+    ...(HEADINGS[key] ? [`${i === 0 ? '' : '\n'}  ${HEADINGS[key]}:`] : []),
+    ...(isGroup(one) ? Object.values(one.properties).map(describe) : [describe(one)]),
+  ])
   const inFile = SETTINGS.filter(({ secret }) => secret).map(({ env }) => `${env}_FILE`)
   return `${lines.join('\n')}\n\n  A secret may stand in a file: ${inFile.join(',\n  ')}.`
 }

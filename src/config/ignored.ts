@@ -1,5 +1,5 @@
 // What an environment says that nothing is done with: names that are almost ours, files for what is no secret, values in quotes, and
-// settings that do nothing without another. It is no fault, since an environment is shared; but nobody should have to find it out.
+// settings that do nothing without another or in this process. It is no fault, since an environment is shared; but nobody should have to find it out.
 import { SETTINGS } from './environment.ts'
 
 const OFF = ['', 'false', 'no', '0', 'off']
@@ -7,8 +7,11 @@ const OFF = ['', 'false', 'no', '0', 'off']
 const FOREIGN = /^(npm_|NODE_|PG|LC_|[A-Z]+_PROXY$)/i
 const SHORTEST = 6
 
-/** @returns sentences for an operator, in the order of names; without values, which may be secret */
-export function tellIgnored(env: NodeJS.ProcessEnv): string[] {
+/**
+ * @param role what the process serves as, if it does
+ * @returns sentences for an operator, in the order of names; without values, which may be secret
+ */
+export function tellIgnored(env: NodeJS.ProcessEnv, role?: 'api' | 'worker' | 'start'): string[] {
   const known = new Set(SETTINGS.flatMap(({ env: name, alsoRead }) => [name, ...(alsoRead ? [alsoRead] : [])]))
   const secrets = new Set(SETTINGS.filter(({ secret }) => secret).map(({ env: name }) => `${name}_FILE`))
   const given = Object.keys(env).filter((name) => env[name]?.trim())
@@ -29,7 +32,10 @@ export function tellIgnored(env: NodeJS.ProcessEnv): string[] {
   const alone = SETTINGS.flatMap(({ env: name, needs = [] }) =>
     textOf(name) && needs.length > 0 && !needs.some(isOn) ? [`${name} does nothing without ${needs.join(' or ')}`] : [],
   )
-  return [...told, ...alone].sort()
+  const elsewhere = SETTINGS.flatMap(({ env: name, roles }) =>
+    role && roles && !roles.includes(role) && textOf(name) ? [`${name} does nothing with ${role}`] : [],
+  )
+  return [...told, ...alone, ...elsewhere].sort()
 }
 
 const inQuotes = (text = ''): boolean => /^(["']).*\1$/s.test(text.trim())

@@ -6,6 +6,7 @@
 //   must      what a value has to do, in the words of a fault: a pattern is no message to an operator
 //   kind      what a text has to be beyond that: kinds.ts judges it, at the start
 //   needs     others of which one has to be set, or on: without them it does nothing, which is told (ignored.ts)
+//   roles     the processes that read it, where others do nothing with it: told by those (ignored.ts)
 //   secret    it may stand in a file instead, whose path is in NAME_FILE, as containers are given their secrets
 //   alsoRead  another name that is in use for it
 //   pages     it may be changed in the pages while the program runs, and how they name it. What has no `pages` is read once, at
@@ -33,3 +34,17 @@ export const Settings = Type.Object({
   ...OPERATION,
   ...COMPONENTS,
 })
+
+/** What the settings from one on are about, by the name that each has in the schema. */
+export const HEADINGS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries({
+    'Service and database': SERVICE,
+    Access: ACCESS,
+    Documents: DOCUMENTEN,
+    Cases: ZAKEN,
+    'Notifications, feed and jobs': BACKGROUND,
+    Alerts: ALERTS,
+    Operation: OPERATION,
+    'APIs on and off': COMPONENTS,
+  }).map(([heading, settings]) => [Object.keys(settings)[0] ?? '', heading]),
+)

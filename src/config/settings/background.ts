@@ -28,6 +28,7 @@ export const BACKGROUND = {
   }),
   workerConcurrency: Type.Integer({
     env: 'WORKER_CONCURRENCY',
+    roles: ['worker', 'start'],
     default: 10,
     minimum: 1,
     maximum: 200,
@@ -35,6 +36,7 @@ export const BACKGROUND = {
   }),
   workerOrganisations: Type.Integer({
     env: 'WORKER_ORGANISATIONS',
+    roles: ['worker'],
     needs: ['CONTROL_DATABASE_URL'],
     default: 10,
     minimum: 1,
@@ -45,6 +47,7 @@ export const BACKGROUND = {
   workerHealthPort: Type.Optional(
     Type.Integer({
       env: 'WORKER_HEALTH_PORT',
+      roles: ['worker'],
       minimum: 1,
       maximum: 65535,
       description: '`worker` answers /livez and /readyz here; unset: nowhere',

@@ -11,7 +11,14 @@ export const SERVICE = {
     pattern: '^[A-Za-z]+([/_+-][A-Za-z0-9]+)*$',
     description: 'time zone in which a day begins: for what is of today, the year in a number, and the pages',
   }),
-  port: Type.Integer({ env: 'PORT', default: 8000, minimum: 0, maximum: 65535, description: 'port to listen on' }),
+  port: Type.Integer({
+    env: 'PORT',
+    roles: ['api', 'start'],
+    default: 8000,
+    minimum: 0,
+    maximum: 65535,
+    description: 'port to listen on',
+  }),
   databaseUrl: Type.Optional(
     Type.String({
       env: 'DATABASE_URL',
@@ -105,7 +112,8 @@ export const SERVICE = {
     default: 10,
     minimum: 2,
     maximum: 500,
-    description: 'connections of one process',
+    description:
+      'connections for the work of one process; an `api` opens 3 more, a `worker` 10 more, `start` twice this and 13, and with DATABASE_READ_URL an `api` this many at the replica besides',
   }),
   dataDir: Type.String({
     env: 'DATA_DIR',
