@@ -28,6 +28,7 @@ const COMMANDS: Record<string, () => Promise<{ addTo(program: Command): void }>>
   overnemen: () => import('./commands/overnemen.ts'),
   catalogus: () => import('./commands/catalogus.ts'),
   import: () => import('./commands/import.ts'),
+  jobs: () => import('./commands/jobs.ts'),
   copy: () => import('./commands/copy.ts'),
   history: () => import('./commands/history.ts'),
   selectielijst: () => import('./commands/selectielijst.ts'),

@@ -24,7 +24,7 @@ const KEYLESS_MORE = [
   /^where$/,
   /^keys add$/,
 ]
-const MORE_KEYLESS = [/^catalogus export$/, /^storage/, /^notifications (pause|resume)$/]
+const MORE_KEYLESS = [/^catalogus export$/, /^storage/, /^jobs/, /^notifications (pause|resume)$/]
 const isKeyless = ({ name }: Leaf) => [...KEYLESS, ...KEYLESS_MORE, ...MORE_KEYLESS].some((one) => one.test(name))
 
 const leaves = (await everyLeaf()).filter(

@@ -1,4 +1,5 @@
 // Every command of the program's own tree that does something, with what it requires.
+import { OUT } from '../../src/cli/terminal.ts'
 import { leavesOf, nameOf, programTree } from '../generate-commands.ts'
 
 /** What an argument or option is given, by the name that its help has for it. */
@@ -36,6 +37,8 @@ export type Leaf = {
   name: string
   args: string[]
   hasJson: boolean
+  /** It prints a secret, once. */
+  handsOver: boolean
 }
 
 export async function everyLeaf(): Promise<Leaf[]> {
@@ -56,6 +59,7 @@ export async function everyLeaf(): Promise<Leaf[]> {
       name,
       args: [...name.split(' '), ...args, ...options, ...(ALSO[name] ?? [])],
       hasJson: command.options.some(({ long }) => long === '--json'),
+      handsOver: name === 'account invite' || command.options.some(({ description }) => description === OUT[1]),
     }
   })
 }

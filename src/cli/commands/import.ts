@@ -98,7 +98,7 @@ export function addTo(program: Command): void {
       )
       .requiredOption('--id <id>', 'client id with all rights')
       .option('--api <url>', 'address of the service (default: PUBLIC_URL, or HOST and PORT)')
-      .option('--json', 'print JSON')
+    if (name !== 'report') made.option('--json', 'print JSON') // that is a CSV
     return argument ? made.argument(argument, 'its uuid') : made
   }
   onService('list')

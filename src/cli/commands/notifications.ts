@@ -83,8 +83,9 @@ export function addTo(program: Command): void {
           : 'send again; what waits goes at once',
       )
       .option('--external', 'the notifications service alone, and not the abonnementen')
+      .option('--json', 'print JSON')
       .addHelpText('after', `\nExample:\n  zaakstroom notifications ${pausing ? 'pause' : 'resume'}`)
-      .action(async ({ external = false }: { external?: boolean }) => {
+      .action(async ({ external = false, json = false }: { external?: boolean; json?: boolean }) => {
         const receiver = external ? 'external' : 'all'
         const name = pausing ? 'notifications pause' : 'notifications resume'
         const pauses = await changeDatabase((database) =>
@@ -99,8 +100,8 @@ export function addTo(program: Command): void {
           pauses.external !== null && 'the notifications service',
           pauses.subscribers > 0 && `${pauses.subscribers} abonnementen`,
         ].filter((part) => part !== false)
-        console.log(
-          still.length === 0 ? 'Nothing is paused.' : `Paused: ${still.join(', ')}. ${waiting} deliveries wait.`,
-        )
+        const said =
+          still.length === 0 ? 'Nothing is paused.' : `Paused: ${still.join(', ')}. ${waiting} deliveries wait.`
+        print({ json }, pauses, said)
       })
 }
