@@ -22,8 +22,7 @@ The keys of a file are in docs/setup.md, and docs/setup.schema.json is for edito
 the file leaves out stays as it is, and so does what the environment makes. \`credentials\` are all secrets of an applicatie: what it does not
 name is revoked.
 
-Examples:
-  zaakstroom setup apply setup.yaml --dry-run
+Example:
   zaakstroom setup apply setup.yaml --prune --dry-run`,
     )
     .action(async (file: string, options: { dryRun?: boolean; prune?: boolean; json?: boolean }) => {
