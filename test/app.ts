@@ -97,6 +97,7 @@ export async function testApp(
   const database = openDatabase(losing?.url ?? databaseUrl, { max: 10, name: 'test', pooler: pooler?.url })
   // A copy of a template is another database, of which no feed would tell anything until it begins anew.
   await database.sql`update feed set cluster = current_cluster() where cluster <> current_cluster()`
+  await database.sql`update history set cluster = current_cluster() where cluster <> current_cluster()`
   const settings = await openLiveSettings(given, database, log)
   const { config } = settings
   const box = await findSecretBox(config, false)
