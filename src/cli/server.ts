@@ -32,10 +32,10 @@ export async function openServer(config: Config, log: Logger, own = false): Prom
       `DATABASE_URL is required: there is no embedded database in ${config.dataDir}, which \`zaakstroom start\` would make`,
     ])
   await mkdir(config.dataDir, { recursive: true })
+  if (!own) endWithSignals() // also for a signal that comes while it starts
   const embedded = await startEmbedded(config.dataDir, {
     log: (line) => log.debug({ source: 'postgres' }, line.trim()),
   })
-  if (!own) endWithSignals()
   return { url: embedded.url, stop: embedded.stop, failed: embedded.exited }
 }
 
