@@ -85,7 +85,10 @@ export const SHAPES: Record<string, TSchema> = {
     O({ uuid: S, stopped: B }),
     O({ uuid: S, messages: N, more: B, since: orNull(S), dryRun: B }),
   ]),
-  'setup apply': O({ dryRun: B, services: A(S), notifications: B, tokenIssuers: A(S), applicaties: A(S) }),
+  'setup apply': O({
+    ...{ dryRun: B, services: A(S), notifications: B, tokenIssuers: A(S), applicaties: A(S) },
+    ...{ kept: A(S), removed: A(S) },
+  }),
   'storage migrate': Type.Union([
     O({ dryRun: Type.Literal(true), to: S, from: A(O({ backend: S, documents: N, bytes: N })), writers: A(ANY) }),
     O({ faults: A(ANY), dryRun: Type.Literal(false), moved: N, bytes: N, failed: N }),
