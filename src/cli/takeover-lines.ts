@@ -64,8 +64,8 @@ export const faultLine = ({ outcome, kind, code, aantal, voorbeeld }: Awaited<Re
 export const comparedLine = ({ kind, daar, hier, gelijk, verschillen, bekend }: Compared) =>
   `  ${kind.padEnd(30)}${daar} there, ${hier} here, ${gelijk} equal${verschillen ? `, ${verschillen} DIFFERENCES` : ''}${bekend ? `, ${bekend} known from the report` : ''}`
 
-export const typeLine = ({ kind, type, daar, hier }: OfType) =>
-  `  ${`${kind} of one type`.padEnd(30)}${daar} there, ${hier} here${daar === hier ? '' : ', DIFFERENT'}: ${type}`
+export const typeLine = ({ kind, type, daar, hier, bekend }: OfType) =>
+  `  ${`${kind} of one type`.padEnd(30)}${daar} there, ${hier} here${bekend ? `, ${bekend} known from the report` : ''}${daar === hier + bekend ? '' : ', DIFFERENT'}: ${type}`
 
 export const answersLine = ({ kind, gevraagd, gelijk }: { kind: string; gevraagd: number; gelijk: number }) =>
   `  ${`${kind} (API)`.padEnd(36)}${gevraagd} answers of both, ${gelijk} equal`

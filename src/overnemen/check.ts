@@ -34,7 +34,8 @@ export type Compared = {
   bekend: number
 }
 /** How many objects there are of one type, and of how many that is the type here too. */
-export type OfType = { kind: string; type: string; daar: number; hier: number }
+/** `bekend`: not here, as the report says of each. */
+export type OfType = { kind: string; type: string; daar: number; hier: number; bekend: number }
 export type Proof = {
   compared: Compared[]
   types: OfType[]
@@ -127,27 +128,29 @@ export async function checkTakeover(
   const types = new Map<string, OfType>()
   const ofType = (kind: string, type: unknown) => {
     const key = `${kind} ${String(type)}`
-    const found = types.get(key) ?? { kind, type: String(type), daar: 0, hier: 0 }
+    const found = types.get(key) ?? { kind, type: String(type), daar: 0, hier: 0, bekend: 0 }
     types.set(key, found)
     return found
   }
   const answers: Proof['answers'] = []
   const found: Difference[] = []
   let differences = 0
-  const differ = async (difference: Difference) => {
+  /** @returns whether the report says so already */
+  const differ = async (difference: Difference): Promise<boolean> => {
     const [listed] = await connection`
       select from takeover_remark where takeover_id = ${takeover.id} and outcome <> 'verschil'
         and kind = ${difference.kind} and key = ${difference.key}
         and (outcome = 'geweigerd' or code = any(${EXPLAINING})) limit 1`
     if (listed) {
       of(difference.kind).bekend++
-      return
+      return true
     }
     of(difference.kind).verschillen++
     differences++
     found.push(difference)
     options.report?.(difference)
     if (found.length >= 500) await keep()
+    return false
   }
   const keep = async () => {
     await connection`
@@ -191,15 +194,16 @@ export async function checkTakeover(
               ofType(name, TYPED[name](object)).daar++
               if (mine) ofType(name, TYPED[name](mine)).hier++
             }
-            if (!mine)
-              await differ({
+            if (!mine) {
+              const isKnown = await differ({
                 kind: name,
                 key: object.uuid,
                 code: 'ontbreekt',
                 field: '',
                 text: 'Staat in de bron en niet hier.',
               })
-            else if (fingerprint(kind, object).equals(fingerprint(kind, mine))) of(name).gelijk++
+              if (isKnown && TYPED[name]) ofType(name, TYPED[name](object)).bekend++
+            } else if (fingerprint(kind, object).equals(fingerprint(kind, mine))) of(name).gelijk++
             else
               for (const field of fieldsThatDiffer(kind, object, mine))
                 await differ({
@@ -264,7 +268,9 @@ export async function checkTakeover(
         takeover,
         { there: (path) => ask(() => there(path)), here, addresses: both },
         perKind,
-        (difference) => differ({ ...difference, code: 'antwoord' }),
+        async (difference) => {
+          await differ({ ...difference, code: 'antwoord' })
+        },
       )
       for (const [kind, { asked, equal }] of found) answers.push({ kind, gevraagd: asked, gelijk: equal })
     }
