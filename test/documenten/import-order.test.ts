@@ -133,12 +133,14 @@ t.test('the number of queries for a batch does not depend on its rows', async (t
     await app.runJobs()
     app.database.sql.options.debug = false
     t.match((await outcome(app, uuid)).status, { status: 'finished', processedInvalid: rows / 5 })
-    return queries
+    // Of the receipt nothing is left of its transactions but their ends.
+    const isEmpty = (n: number) => queries[n]?.trim() === 'begin' && queries[n + 1]?.trim() === 'commit'
+    return queries.filter((_, n) => !isEmpty(n) && !isEmpty(n - 1))
   }
   await count(5) // the driver asks once for the types of arrays
   const [ten, many] = [await count(10), await count(200)]
   t.strictSame(many, ten)
-  t.ok(ten.length <= 28, `${ten.length} queries`)
+  t.ok(ten.length < 27, `${ten.length} queries`)
 })
 
 t.test('a number that we make up avoids those that exist, also later in the file', async (t) => {
