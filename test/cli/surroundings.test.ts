@@ -6,7 +6,6 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { prepareFilesystemStore } from '../../src/documenten/storage/filesystem.ts'
 import { connectionsToTake, copiesAtOnce, filesNeeded, openFilesLimit, sparesToTake } from '../../src/lib/open-files.ts'
@@ -101,10 +100,8 @@ t.test('signals end a service in order, and none opens a debugger', async (t) =>
     child.kill('SIGUSR1')
     const ended = stopped(child, signal)
     // As a terminal and a parent do that pass on the same.
-    for (const again of [signal, 'SIGINT', 'SIGTERM'] as const) {
-      await sleep(10)
-      child.kill(again)
-    }
+    await until('it has begun to stop', () => /"event":"stopping"/.test(log()))
+    for (const again of [signal, 'SIGINT', 'SIGTERM'] as const) child.kill(again)
     t.strictSame(await ended, [0, null], signal)
     t.match(log(), /"event":"stopped"/, signal)
     t.notMatch(log(), /[Dd]ebugger/, signal)
