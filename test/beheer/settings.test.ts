@@ -98,6 +98,19 @@ t.test('the environment wins: the page shows its value as fixed, and a form cann
   t.match(body, /id="veld-IMPORT_RETENTION_DAYS-fout">Wat hier is opgeslagen telt niet/, 'and is told')
 })
 
+t.test('whether codes are asked changes after a confirmation: a copied cookie does not do', async (t) => {
+  const test = await setUpPages(t, {}, false)
+  const client = await asClient(test, 'administrator')
+  const { sql } = test.database
+  const change = () =>
+    client.post('/beheer/configuratie', { BEHEER_TOTP_REQUIRED: 'true', 'was.BEHEER_TOTP_REQUIRED': '' })
+  await sql`update beheer_session set confirmed_at = null`
+  const answer = await change()
+  t.equal(answer.status, 303)
+  t.match(answer.headers.get('location'), /\/beheer\/bevestigen\?verder=/)
+  t.same([...(await sql`select from setting where name = 'BEHEER_TOTP_REQUIRED'`)], [], 'nothing was changed')
+})
+
 t.test('a value that is too long is refused, and no part of it is kept', async (t) => {
   const test = await setUpPages(t, {}, false)
   const client = await asClient(test, 'administrator')

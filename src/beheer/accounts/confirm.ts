@@ -39,6 +39,11 @@ export async function requireConfirmed(
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const { isFresh, isConfirmed } = sessionOf(request)
   if (isRead ? isFresh : isConfirmed) return undefined
+  return askFirst(request, reply, isRead)
+}
+
+/** To the page that asks it, and from there back. @param isRead nothing was to be changed */
+async function askFirst(request: FastifyRequest, reply: FastifyReply, isRead: boolean): Promise<FastifyReply> {
   const verder = isRead ? ownPath(request.originalUrl) : ownPath(pathOf(request.headers.referer))
   if (!isRead)
     await addNotice(request, PATH, {
@@ -48,6 +53,14 @@ export async function requireConfirmed(
       ),
     })
   return reply.redirect(`${basePath(request)}/beheer${PATH}?verder=${encodeURIComponent(verder)}`, 303)
+}
+
+/** For a form of which only some fields are about signing in. @returns undefined when he confirmed a few minutes ago */
+export async function confirmedOrAsked(
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  return sessionOf(request).isConfirmed ? undefined : askFirst(request, reply, false)
 }
 
 export function registerConfirm(app: FastifyInstance): void {
