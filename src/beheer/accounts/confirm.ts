@@ -55,12 +55,13 @@ async function askFirst(request: FastifyRequest, reply: FastifyReply, isRead: bo
   return reply.redirect(`${basePath(request)}/beheer${PATH}?verder=${encodeURIComponent(verder)}`, 303)
 }
 
-/** For a form of which only some fields are about signing in. @returns undefined when he confirmed a few minutes ago */
-export async function confirmedOrAsked(
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply | undefined> {
-  return sessionOf(request).isConfirmed ? undefined : askFirst(request, reply, false)
+/**
+ * For a form of which only some fields are about signing in. @returns whether he confirmed a few minutes ago; else the answer is given
+ */
+export async function isConfirmedOrAsked(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const { isConfirmed } = sessionOf(request)
+  if (!isConfirmed) await askFirst(request, reply, false) // a reply that is awaited has been sent
+  return isConfirmed
 }
 
 export function registerConfirm(app: FastifyInstance): void {

@@ -7,7 +7,7 @@ import { type Config, withStored } from '../../config.ts'
 import type { ReadDb } from '../../database/database.ts'
 import { expected } from '../../database/rows.ts'
 import { fixedElsewhere } from '../../operations/process-settings.ts'
-import { confirmedOrAsked } from '../accounts/confirm.ts'
+import { isConfirmedOrAsked } from '../accounts/confirm.ts'
 import { mutateFromPage, type PageMutation } from '../frame/change.ts'
 import { type FormFaults, type FormValues, formFaultsOf, throwFormFaults } from '../frame/form.ts'
 import { redirectWith } from '../frame/page.ts'
@@ -42,8 +42,7 @@ export function registerSettings(app: FastifyInstance): void {
     const form = (request.body ?? {}) as FormValues
     // What a form says that stood there is held against what stands there when it is saved.
     const isAboutSignIn = SIGN_IN.some((env) => env in form && form[env] !== form[`was.${env}`])
-    const asked = isAboutSignIn ? await confirmedOrAsked(request, reply) : undefined
-    if (asked) return asked
+    if (isAboutSignIn && !(await isConfirmedOrAsked(request, reply))) return reply
     try {
       const changed = await saveSettings(request, form)
       if (changed === 0) return redirectWith(request, reply, PATH, t('Er was niets gewijzigd.'), 'info')
