@@ -12,6 +12,7 @@ import { openDelivery } from '../../src/notificaties/deliver.ts'
 import { registerKanalen } from '../../src/notificaties/kanalen.ts'
 import type { RemoteService } from '../../src/services/services.ts'
 import { testApp } from '../app.ts'
+import { freePort } from '../free-port.ts'
 import { collectViolations, whileStanding } from '../stage.ts'
 import { configure } from './given.ts'
 
@@ -22,7 +23,10 @@ if (!root || !client || !secret)
   )
 else
   await whileStanding(async (stage) => {
-    const test = await testApp(stage)
+    // It fetches the documentation of a kanaal before it takes the kanaal: that page is ours.
+    const port = await freePort()
+    const test = await testApp(stage, { PUBLIC_URL: `http://127.0.0.1:${port}` })
+    await test.app.listen({ host: '127.0.0.1', port })
     const { database, config } = test
     const box = secretBox(config.secretKey!)
     await configure(test, root, {}, 10_000, { client, secret })
