@@ -160,7 +160,7 @@ async function comparedThere(
 }
 
 const told = (seconds: number) =>
-  seconds < 90 ? `${seconds.toFixed(1)} seconden` : `${Math.ceil(seconds / 60)} minuten`
+  seconds < 90 ? `${seconds.toFixed(1).replace('.', ',')} seconden` : `${Math.ceil(seconds / 60)} minuten`
 
 /** For the project leader, in Dutch. */
 function reportOf({ source, round, refused, switch: switched, wayBack }: Rehearsed): string {
